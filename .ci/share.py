@@ -190,6 +190,13 @@ PARTS = (
         ("rocmcfg/*trial*", "packaging/systemd/*", "tests/vm/*"),
     ),
     Part(
+        "a guest that crashes",
+        15,
+        "vm",
+        ("tests/vm/test_crashes.py",),
+        ("rocmcfg/*crash*", "packaging/systemd/*", "packaging/udev/*", "tests/vm/*"),
+    ),
+    Part(
         "guests with chains",
         14,
         "vm",

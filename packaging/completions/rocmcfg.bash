@@ -52,6 +52,13 @@ _rocmcfg_options() {
         "knowledge export") echo "--name --root --json --quiet -q --verbose -v --debug -h --help" ;;
         "knowledge install") echo "--root --json --quiet -q --verbose -v --debug -h --help" ;;
         "knowledge remove") echo "--root --json --quiet -q --verbose -v --debug -h --help" ;;
+        "crashes") echo "-h --help" ;;
+        "crashes on") echo "--root --json --quiet -q --verbose -v --debug -h --help" ;;
+        "crashes off") echo "--root --json --quiet -q --verbose -v --debug -h --help" ;;
+        "crashes list") echo "--root --json --quiet -q --verbose -v --debug -h --help" ;;
+        "crashes show") echo "--root --json --quiet -q --verbose -v --debug -h --help" ;;
+        "crashes report") echo "--into --dump --root --json --quiet -q --verbose -v --debug -h --help" ;;
+        "crashes forget") echo "--all --root --json --quiet -q --verbose -v --debug -h --help" ;;
         "render") echo "--profile -p --set --with --without --unconditional --any-gpu --rocm --via --format -f --gfx --kernel --root --json --quiet -q --verbose -v --debug -h --help" ;;
         "schema") echo "--json --debug -h --help" ;;
     esac
@@ -61,7 +68,8 @@ _rocmcfg_options() {
 _rocmcfg_takes() {
     case $1 in
         --boot-backend) echo boot-backend ;;
-        --root) echo directory ;;
+        "crashes show" | "crashes report" | "crashes forget") echo crash ;;
+        --root | --into) echo directory ;;
         "schema") echo document ;;
         --env-target) echo env-target ;;
         --exit-style) echo exit-style ;;
@@ -94,7 +102,7 @@ _rocmcfg_offer() {
         via) mapfile -t found < <(compgen -W "cmdline modprobe" -- "$2") ;;
         file) _rocmcfg_files -f "$2" ;;
         directory) _rocmcfg_files -d "$2" ;;
-        env-target | kernel | leavable | name | optional | profile | setting | transaction | profile-file)
+        crash | env-target | kernel | leavable | name | optional | profile | setting | transaction | profile-file)
             mapfile -t found < <("${words[0]/#\~/$HOME}" complete "${1%-file}" \
                 "${words[@]:1:${#words[@]}-2}" "$2" 2>/dev/null </dev/null)
             found=("${found[@]%%$'\t'*}")
@@ -126,7 +134,7 @@ _rocmcfg() {
             break
         elif [[ $word == -* && $word != *=* && -n $(_rocmcfg_takes "$word") ]]; then
             option=$word
-        elif [[ $word != -* && ( -z $path || " profile knowledge " == *" $path "* ) ]]; then
+        elif [[ $word != -* && ( -z $path || " profile knowledge crashes " == *" $path "* ) ]]; then
             path="$path${path:+ }$word"
         elif [[ $word != -* && $path == run ]]; then
             command=$i
@@ -139,7 +147,7 @@ _rocmcfg() {
     fi
     local value=$cur lead=
     [[ $cur == [\"\']* ]] && value=${cur:1}
-    if [[ -n $help && -n $path && " profile knowledge " != *" $path "* ]]; then
+    if [[ -n $help && -n $path && " profile knowledge crashes " != *" $path "* ]]; then
         return # the command is complete
     elif [[ -n $option ]]; then
         _rocmcfg_offer "$(_rocmcfg_takes "$option")" "$value" ''
@@ -151,11 +159,13 @@ _rocmcfg() {
     elif [[ $command -eq 0 && $value == -* ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$(_rocmcfg_options "$path")" -- "$value")
     elif [[ -z $path ]]; then
-        mapfile -t COMPREPLY < <(compgen -W "status profile plan apply take-over verify confirm reject rollback history recover explain issues doctor lint report env run knowledge render schema help" -- "$value")
+        mapfile -t COMPREPLY < <(compgen -W "status profile plan apply take-over verify confirm reject rollback history recover explain issues doctor lint report env run knowledge crashes render schema help" -- "$value")
     elif [[ $path == profile ]]; then
         mapfile -t COMPREPLY < <(compgen -W "list show validate new" -- "$value")
     elif [[ $path == knowledge ]]; then
         mapfile -t COMPREPLY < <(compgen -W "check new export install remove" -- "$value")
+    elif [[ $path == crashes ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "on off list show report forget" -- "$value")
     else
         _rocmcfg_offer "$(_rocmcfg_takes "$path")" "$value" ''
     fi

@@ -9,7 +9,7 @@ function __fish_rocmcfg_command
     for word in $words
         string match -q -- '-*' $word; and continue
         set -a found $word
-        contains -- "$found" help profile "help profile" knowledge "help knowledge"; or break
+        contains -- "$found" help profile "help profile" knowledge "help knowledge" crashes "help crashes"; or break
     end
     echo "$found"
 end
@@ -74,6 +74,13 @@ complete -c rocmcfg -n "__fish_rocmcfg_at help knowledge" -a new -d 'Draft a kno
 complete -c rocmcfg -n "__fish_rocmcfg_at help knowledge" -a export -d 'Make a bundle for other hosts'
 complete -c rocmcfg -n "__fish_rocmcfg_at help knowledge" -a install -d 'Install a signed bundle'
 complete -c rocmcfg -n "__fish_rocmcfg_at help knowledge" -a remove -d 'Remove an installed bundle'
+complete -c rocmcfg -n "__fish_rocmcfg_at help" -a crashes -d 'Save crashes of GPUs, and report them'
+complete -c rocmcfg -n "__fish_rocmcfg_at help crashes" -a on -d 'Save crashes of GPUs from now on'
+complete -c rocmcfg -n "__fish_rocmcfg_at help crashes" -a off -d 'Save no further crashes'
+complete -c rocmcfg -n "__fish_rocmcfg_at help crashes" -a list -d 'List the crashes that were saved'
+complete -c rocmcfg -n "__fish_rocmcfg_at help crashes" -a show -d 'Show a crash that was saved'
+complete -c rocmcfg -n "__fish_rocmcfg_at help crashes" -a report -d 'Describe a crash for an issue tracker'
+complete -c rocmcfg -n "__fish_rocmcfg_at help crashes" -a forget -d 'Remove crashes that were saved'
 complete -c rocmcfg -n "__fish_rocmcfg_at help" -a render -d 'Print a profile for NixOS, images or clusters'
 complete -c rocmcfg -n "__fish_rocmcfg_at help" -a schema -d 'Print the JSON Schemas of the documents'
 
@@ -96,6 +103,7 @@ complete -c rocmcfg -n "__fish_rocmcfg_at " -a report -d 'Describe this host for
 complete -c rocmcfg -n "__fish_rocmcfg_at " -a env -d 'Print or write the variables of a profile'
 complete -c rocmcfg -n "__fish_rocmcfg_at " -a run -d 'Run a program, and say why it failed'
 complete -c rocmcfg -n "__fish_rocmcfg_at " -a knowledge -d 'Add your own known issues and parameters'
+complete -c rocmcfg -n "__fish_rocmcfg_at " -a crashes -d 'Save crashes of GPUs, and report them'
 complete -c rocmcfg -n "__fish_rocmcfg_at " -a render -d 'Print a profile for NixOS, images or clusters'
 complete -c rocmcfg -n "__fish_rocmcfg_at " -a schema -d 'Print the JSON Schemas of the documents'
 complete -c rocmcfg -n "__fish_rocmcfg_at " -l version -d 'Show the version and exit.'
@@ -410,6 +418,62 @@ complete -c rocmcfg -n "__fish_rocmcfg_at knowledge remove" -l quiet -s q -d 'Pr
 complete -c rocmcfg -n "__fish_rocmcfg_at knowledge remove" -l verbose -s v -d 'Print evidence, sources and details.'
 complete -c rocmcfg -n "__fish_rocmcfg_at knowledge remove" -l debug -d 'Show the traceback of an unexpected error.'
 complete -c rocmcfg -n "__fish_rocmcfg_at knowledge remove" -s h -l help -d 'Show the options, and exit.'
+
+complete -c rocmcfg -n "__fish_rocmcfg_at crashes" -a on -d 'Save crashes of GPUs from now on'
+complete -c rocmcfg -n "__fish_rocmcfg_at crashes" -a off -d 'Save no further crashes'
+complete -c rocmcfg -n "__fish_rocmcfg_at crashes" -a list -d 'List the crashes that were saved'
+complete -c rocmcfg -n "__fish_rocmcfg_at crashes" -a show -d 'Show a crash that was saved'
+complete -c rocmcfg -n "__fish_rocmcfg_at crashes" -a report -d 'Describe a crash for an issue tracker'
+complete -c rocmcfg -n "__fish_rocmcfg_at crashes" -a forget -d 'Remove crashes that were saved'
+complete -c rocmcfg -n "__fish_rocmcfg_at crashes" -s h -l help -d 'Show the options, and exit.'
+
+complete -c rocmcfg -n "__fish_rocmcfg_at crashes on" -l root -x -a '(__fish_complete_directories)' -d 'Work on the host in DIR; the running host is not touched.'
+complete -c rocmcfg -n "__fish_rocmcfg_at crashes on" -l json -d 'Print one JSON document and nothing else.'
+complete -c rocmcfg -n "__fish_rocmcfg_at crashes on" -l quiet -s q -d 'Print problems only.'
+complete -c rocmcfg -n "__fish_rocmcfg_at crashes on" -l verbose -s v -d 'Print evidence, sources and details.'
+complete -c rocmcfg -n "__fish_rocmcfg_at crashes on" -l debug -d 'Show the traceback of an unexpected error.'
+complete -c rocmcfg -n "__fish_rocmcfg_at crashes on" -s h -l help -d 'Show the options, and exit.'
+
+complete -c rocmcfg -n "__fish_rocmcfg_at crashes off" -l root -x -a '(__fish_complete_directories)' -d 'Work on the host in DIR; the running host is not touched.'
+complete -c rocmcfg -n "__fish_rocmcfg_at crashes off" -l json -d 'Print one JSON document and nothing else.'
+complete -c rocmcfg -n "__fish_rocmcfg_at crashes off" -l quiet -s q -d 'Print problems only.'
+complete -c rocmcfg -n "__fish_rocmcfg_at crashes off" -l verbose -s v -d 'Print evidence, sources and details.'
+complete -c rocmcfg -n "__fish_rocmcfg_at crashes off" -l debug -d 'Show the traceback of an unexpected error.'
+complete -c rocmcfg -n "__fish_rocmcfg_at crashes off" -s h -l help -d 'Show the options, and exit.'
+
+complete -c rocmcfg -n "__fish_rocmcfg_at crashes list" -l root -x -a '(__fish_complete_directories)' -d 'Work on the host in DIR; the running host is not touched.'
+complete -c rocmcfg -n "__fish_rocmcfg_at crashes list" -l json -d 'Print one JSON document and nothing else.'
+complete -c rocmcfg -n "__fish_rocmcfg_at crashes list" -l quiet -s q -d 'Print problems only.'
+complete -c rocmcfg -n "__fish_rocmcfg_at crashes list" -l verbose -s v -d 'Print evidence, sources and details.'
+complete -c rocmcfg -n "__fish_rocmcfg_at crashes list" -l debug -d 'Show the traceback of an unexpected error.'
+complete -c rocmcfg -n "__fish_rocmcfg_at crashes list" -s h -l help -d 'Show the options, and exit.'
+
+complete -c rocmcfg -n "__fish_rocmcfg_at crashes show" -l root -x -a '(__fish_complete_directories)' -d 'Work on the host in DIR; the running host is not touched.'
+complete -c rocmcfg -n "__fish_rocmcfg_at crashes show" -l json -d 'Print one JSON document and nothing else.'
+complete -c rocmcfg -n "__fish_rocmcfg_at crashes show" -l quiet -s q -d 'Print problems only.'
+complete -c rocmcfg -n "__fish_rocmcfg_at crashes show" -l verbose -s v -d 'Print evidence, sources and details.'
+complete -c rocmcfg -n "__fish_rocmcfg_at crashes show" -l debug -d 'Show the traceback of an unexpected error.'
+complete -c rocmcfg -n "__fish_rocmcfg_at crashes show" -s h -l help -d 'Show the options, and exit.'
+complete -c rocmcfg -n "__fish_rocmcfg_at crashes show" -a '(__fish_rocmcfg_ask crash)'
+
+complete -c rocmcfg -n "__fish_rocmcfg_at crashes report" -l into -x -a '(__fish_complete_directories)' -d 'Also write the report and the log into a new folder.'
+complete -c rocmcfg -n "__fish_rocmcfg_at crashes report" -l dump -d 'With --into: add the dump, which holds memory of programs.'
+complete -c rocmcfg -n "__fish_rocmcfg_at crashes report" -l root -x -a '(__fish_complete_directories)' -d 'Work on the host in DIR; the running host is not touched.'
+complete -c rocmcfg -n "__fish_rocmcfg_at crashes report" -l json -d 'Print one JSON document and nothing else.'
+complete -c rocmcfg -n "__fish_rocmcfg_at crashes report" -l quiet -s q -d 'Print problems only.'
+complete -c rocmcfg -n "__fish_rocmcfg_at crashes report" -l verbose -s v -d 'Print evidence, sources and details.'
+complete -c rocmcfg -n "__fish_rocmcfg_at crashes report" -l debug -d 'Show the traceback of an unexpected error.'
+complete -c rocmcfg -n "__fish_rocmcfg_at crashes report" -s h -l help -d 'Show the options, and exit.'
+complete -c rocmcfg -n "__fish_rocmcfg_at crashes report" -a '(__fish_rocmcfg_ask crash)'
+
+complete -c rocmcfg -n "__fish_rocmcfg_at crashes forget" -l all -d 'Remove all crashes.'
+complete -c rocmcfg -n "__fish_rocmcfg_at crashes forget" -l root -x -a '(__fish_complete_directories)' -d 'Work on the host in DIR; the running host is not touched.'
+complete -c rocmcfg -n "__fish_rocmcfg_at crashes forget" -l json -d 'Print one JSON document and nothing else.'
+complete -c rocmcfg -n "__fish_rocmcfg_at crashes forget" -l quiet -s q -d 'Print problems only.'
+complete -c rocmcfg -n "__fish_rocmcfg_at crashes forget" -l verbose -s v -d 'Print evidence, sources and details.'
+complete -c rocmcfg -n "__fish_rocmcfg_at crashes forget" -l debug -d 'Show the traceback of an unexpected error.'
+complete -c rocmcfg -n "__fish_rocmcfg_at crashes forget" -s h -l help -d 'Show the options, and exit.'
+complete -c rocmcfg -n "__fish_rocmcfg_at crashes forget" -a '(__fish_rocmcfg_ask crash)'
 
 complete -c rocmcfg -n "__fish_rocmcfg_at render" -l profile -s p -x -a '(__fish_rocmcfg_profile_files)' -d 'A profile: its name, a GPU (rx9070xt), a .toml file, or auto (the default). May be repeated.'
 complete -c rocmcfg -n "__fish_rocmcfg_at render" -l set -x -a '(__fish_rocmcfg_ask setting)' -d 'Set one value: amdgpu.runpm=0, feature.gfxoff=false, karg.iommu=pt, env.NAME=VALUE, or profile.NAME=NUMBER for a number that a profile leaves to you. May be repeated.'

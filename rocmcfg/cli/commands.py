@@ -34,6 +34,7 @@ class Command(NamedTuple):
 
 
 GROUPS = {
+    "crashes": "Save crashes of GPUs, and report them.",
     "profile": "List, show, validate and create profiles.",
     "knowledge": "Add your own known issues and parameters.",
 }
@@ -64,6 +65,13 @@ COMMANDS = {
     "knowledge export": Command("knowledge", "export"),
     "knowledge install": Command("knowledge", "install"),
     "knowledge remove": Command("knowledge", "remove"),
+    "crashes on": Command("crashes", "turn_on"),
+    "crashes off": Command("crashes", "turn_off"),
+    "crashes list": Command("crashes", "list_crashes"),
+    "crashes show": Command("crashes", "show"),
+    "crashes report": Command("crashes", "report"),
+    "crashes forget": Command("crashes", "forget"),
+    "crashes save": Command("crashes", "save", output=("quiet", "debug"), listed=False),
     "render": Command("render", "render"),
     "schema": Command("explain", "schema", output=("debug",)),
     "check-kernel": Command("apply", "check_kernel", listed=False),

@@ -195,6 +195,13 @@ def _transactions(line: Line) -> Candidates:
     yield "0", "before the first transaction"
 
 
+def _crashes(line: Line) -> Candidates:
+    from rocmcfg.records.crashes import load_all
+
+    for crash in load_all(line.host)[0]:
+        yield crash.id, f"{crash.address} {crash.verdict.id}".rstrip()
+
+
 def _env_targets(_: Line) -> Candidates:
     from rocmcfg.files import environment_targets
 
@@ -210,6 +217,7 @@ _CANDIDATES: dict[str, Callable[[Line], Candidates]] = {
     "name": _explained,
     "kernel": _kernels,
     "transaction": _transactions,
+    "crash": _crashes,
     "env-target": _env_targets,
 }
 KINDS = frozenset(_CANDIDATES)

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, create_model
 
 from rocmcfg.change.transaction.undo import Undo
 from rocmcfg.cli import profile
+from rocmcfg.cli.crashes import CrashDocument
 from rocmcfg.cli.issues import ExportDocument
 from rocmcfg.cli.report import ReportDocument
 from rocmcfg.cli.rollback import HistoryDocument
@@ -26,7 +27,7 @@ from rocmcfg.knowledge.profile_schema import ProfileFile
 from rocmcfg.model.checks import CheckStatus, VerificationReport
 from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.shape import NamedTuple, entries, is_text, shape, type_of
-from rocmcfg.workflow import sharing
+from rocmcfg.workflow import crashes, sharing
 from rocmcfg.workflow.aftermath import HostAfter
 from rocmcfg.workflow.diagnosing import Diagnosis, IssuesHere
 from rocmcfg.workflow.drafting import Drafted
@@ -78,6 +79,12 @@ _NOUNS: dict[str, type] = {
     "knowledge export": sharing.Exported,
     "knowledge install": sharing.Installed,
     "knowledge remove": sharing.Removed,
+    "crashes on": crashes.Switched,
+    "crashes off": crashes.Switched,
+    "crashes list": crashes.Crashes,
+    "crashes show": CrashDocument,
+    "crashes report": crashes.CrashReport,
+    "crashes forget": crashes.Forgotten,
     "env": profile.EnvDocument,
     "render": Rendered,
     "check-kernel": Document,

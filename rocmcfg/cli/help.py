@@ -17,7 +17,7 @@ TASKS = {
     "Start": ("status", "doctor", "lint"),
     "Change": ("plan", "apply", "verify", "rollback", "history", "take-over"),
     "Try for one boot: apply --trial, then": ("confirm", "reject"),
-    "Look up": ("explain", "issues", "profile", "knowledge", "report"),
+    "Look up": ("explain", "issues", "profile", "knowledge", "report", "crashes"),
     "Variables only, without root": ("env", "run"),
     "Repair and scripting": ("recover", "render", "schema"),
 }
@@ -108,7 +108,7 @@ def _print(printer: Printer, path: str) -> None:
         return
     if path:
         printer.line(f"Usage: rocmcfg {path} COMMAND [OPTIONS]")
-        inner = [name for name in COMMANDS if name.startswith(f"{path} ")]
+        inner = [name for name, command in COMMANDS.items() if command.listed and name.startswith(f"{path} ")]
         printer.section("Commands", [(name.partition(" ")[2], summary(name)) for name in inner])
         return
     _print_program(printer, TASKS)

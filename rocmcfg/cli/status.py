@@ -52,6 +52,7 @@ def _show(printer: Printer, status: Status) -> None:
         rows.append(("Profile", "none applied"))
     else:
         rows += [("Profile", _applied(status)), ("State", _state(status))]
+    rows += [("Crashes", "saved (rocmcfg crashes list)")] if status.black_box else []
     printer.pairs(rows + _issues(status, printer.root_option), indent="")
     if printer.verbose:
         _show_loaders(printer, status.facts.boot)

@@ -134,13 +134,19 @@ def read_memory(view: HostView) -> int | None:
 
 def _device(view: HostView, address: str) -> Device:
     folder = f"/sys/bus/pci/devices/{address}"
+    firmware = read_firmware(view, folder)
+    vram, visible = (number_in(view, f"{folder}/mem_info_{which}_total") for which in ("vram", "vis_vram"))
+    return Device(address, text_or_empty(view, f"{folder}/vbios_version").strip(), vram, visible, firmware)
+
+
+def read_firmware(view: HostView, folder: str) -> dict[str, str]:
+    """Return the versions of a GPU's firmware by block. `folder` is the device's in /sys."""
     firmware = {}
     for name in view.names(f"{folder}/fw_version"):
         version = text_or_empty(view, f"{folder}/fw_version/{name}").strip()
         if version and version.strip("0x"):
             firmware[name.removesuffix("_fw_version")] = version
-    vram, visible = (number_in(view, f"{folder}/mem_info_{which}_total") for which in ("vram", "vis_vram"))
-    return Device(address, text_or_empty(view, f"{folder}/vbios_version").strip(), vram, visible, firmware)
+    return firmware
 
 
 def number_in(view: HostView, path: str) -> int | None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 
 from rocmcfg.model.file_state import FileState
@@ -76,6 +76,22 @@ def replace_file(
         os.close(descriptor)
 
 
+def create_file(path: str, pieces: Iterable[bytes], *, directory: int | None = None) -> None:
+    """Create a file of any size that only its owner can read, and write the pieces into it as they come. A
+    file that is not complete is removed. Raises OSError, or what `pieces` raises."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(path, flags, 0o600, dir_fd=directory)
+    try:
+        for piece in pieces:
+            write_all(descriptor, piece)
+        os.fsync(descriptor)
+    except BaseException:
+        _unlink(path, directory)
+        raise
+    finally:
+        os.close(descriptor)
+
+
 def remove_file(path: str, *, directory: int | None = None) -> None:
     _unlink(temp_name(path), directory)
     with _held(path, directory):
@@ -126,6 +142,14 @@ def make_directory(path: str, mode: int, *, directory: int | None = None) -> Non
         os.fchmod(descriptor, mode)  # whatever the umask is; never by name, which may lead elsewhere by now
     finally:
         os.close(descriptor)
+    sync_dir(os.path.dirname(path), directory)
+
+
+def rename_directory(path: str, name: str, *, directory: int | None = None) -> None:
+    """Give a directory another name in the same folder, durably. Raises OSError, also where the name is
+    taken."""
+    sync_dir(path, directory)
+    os.rename(path, os.path.join(os.path.dirname(path), name), src_dir_fd=directory, dst_dir_fd=directory)
     sync_dir(os.path.dirname(path), directory)
 
 

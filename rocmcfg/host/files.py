@@ -13,7 +13,8 @@ import stat
 import sys
 import termios
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import BinaryIO
 
 from rocmcfg.host import runner
@@ -93,20 +94,43 @@ def _doubt(path: str, opened: os.stat_result) -> str:
     return ""
 
 
-def write_callers_file(path: str, content: bytes) -> None:
-    """Write a new file with the rights of the caller, readable by its owner alone. Nothing is ever
-    overwritten, and nothing half written is left. Raises Unwritable."""
+@contextmanager
+def new_callers_folder(path: str) -> Iterator[int]:
+    """Make a new folder with the rights of the caller, which only its owner can read, and yield its
+    descriptor: whoever may write beside it can put another one in its place. Raises Unwritable."""
+    hint = "name a folder that does not exist yet, in a directory where you may write"
     try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        os.mkdir(path, 0o700)
+        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except FileExistsError as problem:
+        raise Unwritable(path, "it exists", hint) from problem
+    except OSError as problem:
+        raise Unwritable(path, problem, hint) from problem
+    try:
+        if os.fstat(descriptor).st_uid != os.geteuid() or os.listdir(descriptor):
+            raise Unwritable(path, "another folder was put in its place", hint)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def write_callers_file(path: str, content: bytes | Iterable[bytes], directory: int | None = None) -> None:
+    """Write a new file with the rights of the caller, readable by its owner alone; a large one in pieces.
+    With a `directory`, the path is a name in it. Nothing is ever overwritten, and nothing half written is
+    left. Raises Unwritable."""
+    try:
+        descriptor = os.open(
+            path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=directory
+        )
     except FileExistsError as problem:
         raise Unwritable(path, "it exists", "name another file, or move the existing one away") from problem
     except OSError as problem:
         raise Unwritable(path, problem, "name a file in a directory where you may write") from problem
     try:
         with os.fdopen(descriptor, "wb") as stream:
-            stream.write(content)
+            stream.writelines([content] if isinstance(content, bytes) else content)
     except OSError as problem:
-        os.unlink(path)
+        os.unlink(path, dir_fd=directory)
         raise Unwritable(path, problem, "name a file on another disk") from problem
 
 

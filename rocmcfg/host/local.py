@@ -7,7 +7,7 @@ import os
 import pwd
 import re
 import syslog
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
 
@@ -47,6 +47,26 @@ class LocalHost(LocalView):
                 )
         finally:
             os.close(descriptor)
+
+    def create(self, path: str, pieces: Iterable[bytes]) -> None:
+        """Create a file of any size from its pieces, readable by its owner alone. Raises Unwritable."""
+        with self._written(path) as place:
+            atomic.create_file(place.name, pieces, directory=place.directory)
+
+    def set_attribute(self, path: str, content: bytes) -> None:
+        """Write into a file of /sys that the kernel made. Raises Unwritable."""
+        with self._written(path) as place:
+            flags = os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC
+            descriptor = os.open(place.name, flags, dir_fd=place.directory)
+            try:
+                os.write(descriptor, content)
+            finally:
+                os.close(descriptor)
+
+    def rename_dir(self, path: str, name: str) -> None:
+        """Give a folder another name in the same folder, durably. Raises Unwritable."""
+        with self._written(path) as place:
+            atomic.rename_directory(place.name, name, directory=place.directory)
 
     def remove(self, path: str) -> None:
         with self._written(path) as place:
@@ -174,6 +194,20 @@ class LocalHost(LocalView):
             return {name: content for name in wanted for content in _contents(scratch, name)}
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
+
+    @contextmanager
+    def lock_of(self, path: str, *, stays: bool) -> Iterator[None]:
+        """Hold a lock of a part of the state; `stays`: its file is left in place afterwards. Raises Locked at
+        once where another process holds it, or Unwritable."""
+        from rocmcfg.host import lock
+
+        with ExitStack() as held:
+            try:
+                place = held.enter_context(self._place(path, follow_last=False))
+                held.enter_context(lock.exclusive(place, path, stays=stays))
+            except OSError as problem:
+                raise Unwritable(path, problem, root=self.root) from problem
+            yield
 
     @contextmanager
     def lock(self) -> Iterator[None]:

@@ -175,6 +175,14 @@ class LocalView:
         meta = self._stat(path, follow_last=False)
         return meta is not None and stat.S_ISLNK(meta.st_mode)
 
+    def link(self, path: str) -> str:
+        """Return the text of a symbolic link; empty where there is none."""
+        try:
+            with self._place(path, follow_last=False) as place:
+                return os.readlink(place.name, dir_fd=place.directory)
+        except OSError:
+            return ""
+
     def real_path(self, path: str) -> str:
         """Return the path without symbolic links, within the host; the path itself where they lead
         nowhere."""

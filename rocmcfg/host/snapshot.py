@@ -123,6 +123,9 @@ class Snapshot(LocalView):
     def is_symlink(self, path: str) -> bool:
         return self.once(("is_symlink", path), lambda: self._view.is_symlink(path))
 
+    def link(self, path: str) -> str:
+        return self.once(("link", path), lambda: self._view.link(path))
+
     def real_path(self, path: str) -> str:
         return self.once(("real_path", path), lambda: self._view.real_path(path))
 

@@ -5,4 +5,6 @@ from __future__ import annotations
 STATE_DIR = "/var/lib/rocmcfg"
 # Everybody may read the receipt in it by name, but only root may list the directory.
 STATE_MODE = 0o711
+# Exists while crashes of GPUs are saved.
+BLACK_BOX = f"{STATE_DIR}/crashes.on"
 LOCAL_PROFILES = "/etc/rocmcfg/profiles"

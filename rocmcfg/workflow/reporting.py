@@ -49,11 +49,11 @@ def report(
     """Return the report as Markdown, and what could not be read in the logs: in `paths`, or else in this
     host's own logs. With `bundle`, also pack the report into that new file, together with what the logs say
     about GPUs. Raise Unwritable."""
-    content, problems = _gather(view, paths, environment, progress)
+    content, problems, _ = gather(view, paths, environment, progress)
     redact = redactor_of(view, environment)
     # Given logs are also read in full for names: one line may reveal that a word in another is a name.
     logs = _logs(view, paths) if bundle or paths else []
-    for text in (*logs, *_said_by(content)):
+    for text in (*logs, *said_by(content)):
         redact.learn(text)
     made = markdown(content, redact)
     if bundle:
@@ -62,11 +62,14 @@ def report(
     return made, problems
 
 
-def _gather(
-    view: HostView, paths: Sequence[str], environment: Mapping[str, str], progress: Callable[[str], None]
-) -> tuple[dict[str, Any], tuple[Diagnostic, ...]]:
-    """Return the content of the report, and what could not be read in the logs. What is wrong with the host
-    is part of the report. `environment` is the caller's own; it is empty for another root."""
+def gather(
+    view: HostView,
+    paths: Sequence[str],
+    environment: Mapping[str, str],
+    progress: Callable[[str], None] = lambda _: None,
+) -> tuple[dict[str, Any], tuple[Diagnostic, ...], Diagnosis]:
+    """Return the content of the report, what could not be read in the logs, and the diagnosis. What is wrong
+    with the host is part of the report. `environment` is the caller's own; it is empty for another root."""
     knowledge = catalogue.load()
     diagnosis = diagnose(view, paths, Options(), environment, progress)
     facts = diagnosis.where.host or collect_facts(view, name_system=False)
@@ -102,7 +105,7 @@ def _gather(
         "excerpts": _excerpts(diagnosis),
         "packages": _packages(view),
     }
-    return content, unread
+    return content, unread, diagnosis
 
 
 def _excerpts(diagnosis: Diagnosis) -> dict[str, list[LogLines]]:
@@ -149,7 +152,7 @@ def _whole_lines(stream: BinaryIO) -> Iterator[bytes]:
             cut = len(rest) >= _LONG and not rest.endswith(b"\n")
 
 
-def _said_by(content: Mapping[str, Any]) -> Iterator[str]:
+def said_by(content: Mapping[str, Any]) -> Iterator[str]:
     """Yield the parts of a report that may reveal a name."""
     yield from (
         "\n".join((log, *(excerpt.text for excerpt in excerpts)))

@@ -10,6 +10,7 @@ from rocmcfg.change.planning.foreign import foreign_trouble
 from rocmcfg.change.trial import record as trial
 from rocmcfg.change.trial.standing import TrialOnRecord, anything_left, trial_on_record
 from rocmcfg.files import environment
+from rocmcfg.host.state_dir import BLACK_BOX
 from rocmcfg.host.view import HostView, Snapshot
 from rocmcfg.judging.conditions import decide
 from rocmcfg.judging.names import argument, variable
@@ -46,7 +47,8 @@ class Unnecessary(NamedTuple):
 class Status(NamedTuple):
     """The state of a host. `report` is None if the receipt cannot be read; `suggested` are profiles for the
     GPUs found. `others` are known kernel arguments and variables, `settings` are what rocmcfg applied, and
-    `applied_at` is when (UTC). `may_be_taken_over` says whether `rocmcfg take-over` can move something."""
+    `applied_at` is when (UTC). `may_be_taken_over` says whether `rocmcfg take-over` can move something,
+    `black_box` whether crashes of GPUs are saved."""
 
     facts: Facts
     report: VerificationReport | None
@@ -63,6 +65,7 @@ class Status(NamedTuple):
     settings: tuple[DesiredSetting, ...] = ()
     applied_at: str = ""
     may_be_taken_over: bool = False
+    black_box: bool = False
 
     @property
     def status(self) -> Overall:
@@ -117,6 +120,7 @@ def status(view: HostView) -> Status:
         applied.settings if applied else (),
         written_at(view, receipt.PATH) if applied else "",
         bool(parameters) and tried is None and _can_take_over(view, facts, applied),
+        view.exists(BLACK_BOX),
     )
 
 

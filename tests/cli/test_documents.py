@@ -145,6 +145,9 @@ def test_every_document_of_the_schema_was_seen() -> None:
     seen |= {
         f"knowledge {verb}" for verb in ("check", "export", "install", "new", "remove")
     }  # in tests/knowledge
+    seen |= {
+        f"crashes {verb}" for verb in ("on", "off", "list", "show", "report", "forget")
+    }  # in tests/crashes
     assert seen == set(DOCUMENTS) - {"profile-file", "known-issue"}
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 from tests.support.shared import fetched
@@ -38,6 +39,9 @@ STORED: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "forky": {"ukify": ("", "systemd-ukify", "systemd-boot-efi")},
 }
+# What builds the module of devices that crash on demand; the suite whose guests have it, below /srv/modules.
+BUILDER = ("linux-headers-amd64", "gcc", "make")
+WITH_MODULE = SUITES[0]
 EXCLUDED = (
     # Nothing on the guest reads them, and they are a third of the files.
     *("/usr/share/man/*", "/usr/share/locale/*", "/usr/share/doc/*"),
@@ -68,6 +72,8 @@ def is_built(suite: str = SUITES[0]) -> bool:
 def _key(suite: str) -> str:
     tree = [file for file in (_HERE / "root").rglob("*") if file.is_file()]
     scripts = [_HERE / "agent.py", _HERE / "customize.sh", _HERE / "store.sh"]
+    if suite == WITH_MODULE:
+        scripts += [_HERE / "build_module.sh", *(_HERE / "crash_module").iterdir()]
     return cache.key_of([Path(__file__), *scripts, *tree], suite, *PACKAGES)
 
 
@@ -75,7 +81,11 @@ def _build(work: Path, suite: str) -> None:
     if os.geteuid() != 0:
         raise PermissionError("the guest image can only be built as root (mmdebstrap, mke2fs -d)")
     root, raw, first = work / "root", work / "disk.raw", work / "first.qcow2"
-    _bootstrap(root, suite)
+    _bootstrap(root, suite, PACKAGES, _hooks_of_guest(suite))
+    if suite == WITH_MODULE:
+        builder = work / "builder"
+        _bootstrap(builder, suite, BUILDER, (f'{_HERE / "build_module.sh"} "$1" {root / "srv/modules"}',))
+        shutil.rmtree(builder)
     _write_disk(root, raw, work)
     shutil.rmtree(root)
     _quietly(["qemu-img", "convert", "-f", "raw", "-O", "qcow2", str(raw), str(first)])
@@ -90,7 +100,15 @@ def _build(work: Path, suite: str) -> None:
     first.unlink()
 
 
-def _bootstrap(root: Path, suite: str) -> None:
+def _hooks_of_guest(suite: str) -> tuple[str, ...]:
+    """Return the commands that make a guest's root of a fresh Debian."""
+    stored = (
+        f"{folder} {other or suite} {' '.join(names)}" for folder, (other, *names) in STORED[suite].items()
+    )
+    return (str(_HERE / "customize.sh"), *(f'{_HERE / "store.sh"} "$1" {words}' for words in stored))
+
+
+def _bootstrap(root: Path, suite: str, packages: Sequence[str], hooks: Sequence[str]) -> None:
     # mmdebstrap mounts /proc, /sys and devices of this machine below the root. In namespaces of its own they
     # are gone with it however it ends, so that who clears away a killed build finds nothing but files.
     command = [
@@ -103,15 +121,11 @@ def _bootstrap(root: Path, suite: str) -> None:
         "--kill-child",
         "--mount-proc",
     ]
-    command += ["mmdebstrap", "--quiet", "--variant=minbase", f"--include={','.join(PACKAGES)}"]
+    command += ["mmdebstrap", "--quiet", "--variant=minbase", f"--include={','.join(packages)}"]
     command += [f"--dpkgopt=path-exclude={pattern}" for pattern in EXCLUDED]
     command += [f"--aptopt={setting}" for setting in _settings_of_apt()]
-    command += [f"--customize-hook={_HERE / 'customize.sh'}"]
-    others = set()
-    for folder, (other, *names) in STORED[suite].items():
-        stored = f"{folder} {other or suite} {' '.join(names)}"
-        command.append(f'--customize-hook={_HERE / "store.sh"} "$1" {stored}')
-        others |= {other} - {""}
+    command += [f"--customize-hook={hook}" for hook in hooks]
+    others = {other for other, *_ in STORED[suite].values()} - {""}
     command += [suite, str(root), mirror(), *(f"deb {mirror()} {other} main" for other in sorted(others))]
     fetched(command, f"Debian {suite}", again=lambda: _quietly(["rm", "-rf", "--one-file-system", str(root)]))
 

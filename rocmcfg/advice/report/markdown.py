@@ -7,23 +7,24 @@ import io
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from jinja2 import Environment, StrictUndefined
 
 from rocmcfg.host.files import read_own_file
 
-_TEMPLATE = os.path.join(os.path.dirname(__file__), "report.md.j2")
+Subject = Literal["report", "crash"]
 
 
-def markdown(content: Mapping[str, Any], redact: Callable[[str], str]) -> str:
-    """Return the whole report. The template defines its parts, and redacts everything that comes from the
-    host."""
+def markdown(content: Mapping[str, Any], redact: Callable[[str], str], subject: Subject = "report") -> str:
+    """Return the report of a host, or the description of a crash. The template of that name defines its
+    parts, and redacts everything that comes from the host."""
+    template = os.path.join(os.path.dirname(__file__), f"{subject}.md.j2")
     jinja = Environment(
         undefined=StrictUndefined, keep_trailing_newline=True, trim_blocks=True, lstrip_blocks=True
     )
     jinja.filters.update(redact=redact, inline=_inline, plain=_plain, fence=_fence)
-    return jinja.from_string(read_own_file(_TEMPLATE).decode()).render(content)
+    return jinja.from_string(read_own_file(template).decode()).render(content)
 
 
 def pack(files: Mapping[str, str]) -> bytes:
