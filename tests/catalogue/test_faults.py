@@ -69,3 +69,17 @@ def test_a_program_may_print_its_cause_after_what_follows_from_it_and_the_kernel
     ring = "amdgpu 0000:03:00.0: amdgpu: ring sdma0 timeout, signaled seq=1, emitted seq=2"
     page = "amdgpu 0000:03:00.0: amdgpu: [gfxhub] page fault (src_id:0 ring:24 vmid:3 pasid:32770)"
     assert [match.fault.id for match in shown(f"{ring}\n{page}")] == ["AMD-501", "AMD-401"]
+
+
+def test_a_machine_check_is_judged_by_its_status() -> None:
+    """Bit 61 of the status says whether the error was left uncorrected; a status of 0 says nothing."""
+    line = "mce: [Hardware Error]: CPU 3: Machine Check: 0 Bank 5: "
+    by_status = {"bea0000000000108": ["AMD-817"], "dc2040000000011b": ["AMD-816"], "0000000000000000": []}
+    for status, ids in by_status.items():
+        assert [match.fault.id for match in shown(line + status)] == ids, status
+
+
+def test_a_general_class_of_the_driver_has_no_line_of_a_program() -> None:
+    assert [
+        match.fault.id for match in shown("amdgpu_device_initialize: amdgpu_query_x init failed (-1)")
+    ] == []
