@@ -52,6 +52,21 @@ def test_a_healthy_log_shows_no_fault(path: Path) -> None:
     assert not accused
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "kfd kfd: amdgpu: OLAND  not supported in kfd",
+        "amdgpu 0000:03:00.0: amdgpu: psp gfx command LOAD_TA(0x1) failed and response status is (0x7)",
+        "amdgpu 0000:03:00.0: amdgpu: psp gfx command INVOKE_CMD(0x3) failed and response status is (0x4)",
+        "amdgpu 0000:03:00.0: amdgpu: Secure display: Generic Failure.",
+        'level=INFO source=amd_linux.go:296 msg="unsupported Radeon iGPU detected skipping" id=1',
+        'source=amd_linux.go:393 msg="skipping rocm gfx compatibility check" HSA_OVERRIDE_GFX_VERSION=1',
+    ],
+)
+def test_what_a_healthy_machine_prints_as_well_is_no_more_than_a_note(line: str) -> None:
+    assert [match.fault.severity for match in shown(line)] == ["note"]
+
+
 def test_a_consequence_comes_after_its_cause_and_the_first_of_two_equals_first() -> None:
     every = {id: fault for id, fault in faults.faults().items() if not fault.general}
     for fault in every.values():

@@ -117,7 +117,8 @@ NO_WINDOW = (
     "amdgpu 0000:01:00.0: (-12) failed to allocate kernel bo\n"
     "amdgpu 0000:01:00.0: probe with driver amdgpu failed with error -12\n"
 )
-BAR = "pci 0000:01:00.0: BAR 0: no space for [mem size 0x10000000 64bit pref]\n"
+OLD_BAR = "pci 0000:01:00.0: BAR 0: no space for [mem size 0x10000000 64bit pref]\n"
+BAR = "pci 0000:01:00.0: BAR 0 [mem size 0x10000000 64bit pref]: can't assign; no space\n"
 LIBRARY = "rocblaslt error: Could not load /opt/rocm/lib/hipblaslt/library/TensileLibrary_lazy_{}.dat"
 FAULT = (
     "amdgpu 0000:03:00.0: amdgpu: [gfxhub0] retry page fault (src_id:0 ring:0 vmid:{} pasid:0)\n"
@@ -129,7 +130,7 @@ FAULT = (
     ("log", "gfx", "told"),
     [
         (NO_WINDOW, "gfx803", []),  # any lack of memory at the start ends so
-        (NO_WINDOW, "gfx90a", ["bar-without-space"]),
+        (OLD_BAR + NO_WINDOW, "gfx90a", ["bar-without-space"]),
         (BAR + NO_WINDOW, "gfx803", ["bar-without-space"]),
         (LIBRARY.format("gfx942"), "gfx942", []),  # every hipBLASLt has it: it is there and cannot be opened
         (LIBRARY.format("gfx1201"), "gfx1201", ["hipblaslt-library-missing"]),
