@@ -52,6 +52,21 @@ def test_a_healthy_log_shows_no_fault(path: Path) -> None:
     assert not accused
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "kfd kfd: amdgpu: OLAND  not supported in kfd",
+        "amdgpu 0000:03:00.0: amdgpu: psp gfx command LOAD_TA(0x1) failed and response status is (0x7)",
+        "amdgpu 0000:03:00.0: amdgpu: psp gfx command INVOKE_CMD(0x3) failed and response status is (0x4)",
+        "amdgpu 0000:03:00.0: amdgpu: Secure display: Generic Failure.",
+        'level=INFO source=amd_linux.go:296 msg="unsupported Radeon iGPU detected skipping" id=1',
+        'source=amd_linux.go:393 msg="skipping rocm gfx compatibility check" HSA_OVERRIDE_GFX_VERSION=1',
+    ],
+)
+def test_what_a_healthy_machine_prints_as_well_is_no_more_than_a_note(line: str) -> None:
+    assert [match.fault.severity for match in shown(line)] == ["note"]
+
+
 def test_a_consequence_comes_after_its_cause_and_the_first_of_two_equals_first() -> None:
     every = {id: fault for id, fault in faults.faults().items() if not fault.general}
     for fault in every.values():
@@ -69,3 +84,17 @@ def test_a_program_may_print_its_cause_after_what_follows_from_it_and_the_kernel
     ring = "amdgpu 0000:03:00.0: amdgpu: ring sdma0 timeout, signaled seq=1, emitted seq=2"
     page = "amdgpu 0000:03:00.0: amdgpu: [gfxhub] page fault (src_id:0 ring:24 vmid:3 pasid:32770)"
     assert [match.fault.id for match in shown(f"{ring}\n{page}")] == ["AMD-501", "AMD-401"]
+
+
+def test_a_machine_check_is_judged_by_its_status() -> None:
+    """Bit 61 of the status says whether the error was left uncorrected; a status of 0 says nothing."""
+    line = "mce: [Hardware Error]: CPU 3: Machine Check: 0 Bank 5: "
+    by_status = {"bea0000000000108": ["AMD-817"], "dc2040000000011b": ["AMD-816"], "0000000000000000": []}
+    for status, ids in by_status.items():
+        assert [match.fault.id for match in shown(line + status)] == ids, status
+
+
+def test_a_general_class_of_the_driver_has_no_line_of_a_program() -> None:
+    assert [
+        match.fault.id for match in shown("amdgpu_device_initialize: amdgpu_query_x init failed (-1)")
+    ] == []

@@ -97,6 +97,12 @@ def test_a_fault_that_is_worked_around_here_is_not_named(tmp_path: Path) -> None
     assert "strix-cwsr-save-area" not in {each["issue"] for each in doctor(root, HANG)[0]["bad_pairs"]}
 
 
+def test_a_fault_of_several_gpus_is_not_named_where_their_number_is_unknown(tmp_path: Path) -> None:
+    machine = ("--gfx", "gfx1030", "--rocm", "5.4.0")
+    named = doctor(debian_grub_host(tmp_path, gfx=None), HANG, *machine)[0]["bad_pairs"]
+    assert "rccl-fine-grain-pcie" not in {each["issue"] for each in named}
+
+
 def test_every_fault_with_a_fix_can_be_named_by_facts(tmp_path: Path) -> None:
     """No release that lacks a fix is left out because its issue says so in another field."""
     known, host = catalogue.load(), collect_facts(LocalView(str(debian_grub_host(tmp_path))))

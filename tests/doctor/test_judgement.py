@@ -113,6 +113,38 @@ def test_a_warning_of_an_rccl_that_no_longer_gives_it_has_no_cure(empty: Path) -
         assert [match.issue.id for match in found if match.told] == ["rccl-fine-grain-pcie"] * told
 
 
+NO_WINDOW = (
+    "amdgpu 0000:01:00.0: (-12) failed to allocate kernel bo\n"
+    "amdgpu 0000:01:00.0: probe with driver amdgpu failed with error -12\n"
+)
+OLD_BAR = "pci 0000:01:00.0: BAR 0: no space for [mem size 0x10000000 64bit pref]\n"
+BAR = "pci 0000:01:00.0: BAR 0 [mem size 0x10000000 64bit pref]: can't assign; no space\n"
+LIBRARY = "rocblaslt error: Could not load /opt/rocm/lib/hipblaslt/library/TensileLibrary_lazy_{}.dat"
+FAULT = (
+    "amdgpu 0000:03:00.0: amdgpu: [gfxhub0] retry page fault (src_id:0 ring:0 vmid:{} pasid:0)\n"
+    "[drm:amdgpu_job_timedout [amdgpu]] *ERROR* ring gfx timeout, signaled seq=1, emitted seq=3\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("log", "gfx", "told"),
+    [
+        (NO_WINDOW, "gfx803", []),  # any lack of memory at the start ends so
+        (OLD_BAR + NO_WINDOW, "gfx90a", ["bar-without-space"]),
+        (BAR + NO_WINDOW, "gfx803", ["bar-without-space"]),
+        (LIBRARY.format("gfx942"), "gfx942", []),  # every hipBLASLt has it: it is there and cannot be opened
+        (LIBRARY.format("gfx1201"), "gfx1201", ["hipblaslt-library-missing"]),
+        (FAULT.format(4), "gfx902", []),  # a fault of the desktop: no program computes
+        (FAULT.format(8), "gfx902", ["vega-apu-crash"]),
+    ],
+)
+def test_a_line_that_other_faults_print_names_no_issue_alone(
+    empty: Path, log: str, gfx: str, told: list[str]
+) -> None:
+    found, _ = judged(log.encode(), empty, catalogue.known_issues(), Options((gfx,)))
+    assert [match.issue.id for match in found if match.told] == told
+
+
 def test_more_evidence_and_met_conditions_raise_the_score(empty: Path) -> None:
     one = _one(b"third and last stage", empty, options=Options())
     placed = _one(b"third and last stage", empty)

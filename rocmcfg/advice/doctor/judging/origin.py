@@ -161,9 +161,8 @@ def conditions(issue: KnownIssue, where: Origin, position: int, catalogue: Catal
         reasons.append(_fix_met(catalogue.fixes[issue.has_fix], where, position))
     if issue.dkms:
         reasons.append(_dkms_met(where))
-    if issue.several_gpus and where.host and where.host.gpus:
-        count = len(where.host.computing)
-        reasons.append(Reason("gpus", count > 1, f"reported with several GPUs; this host has {count}"))
+    if issue.several_gpus:
+        reasons.append(_number_met(where))
     return reasons
 
 
@@ -173,6 +172,13 @@ def _dkms_met(where: Origin) -> Reason:
     if where.same_boots and where.host is not None and any(k.running for k in where.host.kernels):
         return Reason("driver", False, "reported with AMD's DKMS driver; this host runs the kernel's own")
     return Reason("driver", None, "reported with AMD's DKMS driver; the driver is unknown")
+
+
+def _number_met(where: Origin) -> Reason:
+    if where.host is None or not where.host.gpus:
+        return Reason("gpus", None, "reported with several GPUs; how many there are is unknown")
+    count = len(where.host.computing)
+    return Reason("gpus", count > 1, f"reported with several GPUs; this host has {count}")
 
 
 def _gfx_met(issue: KnownIssue, where: Origin) -> Reason:
