@@ -136,7 +136,10 @@ def write_callers_file(path: str, content: bytes | Iterable[bytes], directory: i
 
 def replace_callers_file(path: str, text: str) -> None:
     """Write a file that others read at any time, such as metrics: beside its place, then renamed. Everybody
-    may read it. Raises Unwritable."""
+    may read it. A pipe or a device is written to and stays. Raises Unwritable."""
+    path = os.path.realpath(path)
+    if os.path.exists(path) and not os.path.isfile(path):
+        return write_result(path, open_for_result(path), text)
     folder, name = os.path.split(path)
     beside = os.path.join(folder, f".{name}.{os.getpid()}")
     try:

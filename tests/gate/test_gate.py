@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -94,3 +95,15 @@ def test_a_file_that_cannot_be_written_is_an_error(host: Path, option: str) -> N
     result = rocmcfg("verify", "--root", host, option, "/nowhere/file")
     assert result.code == 1
     assert "/nowhere/file" in result.err
+
+
+def test_a_pipe_and_a_link_stay_what_they_are(host: Path, tmp_path: Path) -> None:
+    pipe, link, file = tmp_path / "pipe", tmp_path / "link", tmp_path / "file"
+    os.mkfifo(pipe)
+    link.symlink_to(file)
+    with open(pipe, "rb", opener=lambda path, flags: os.open(path, flags | os.O_NONBLOCK)) as reading:
+        rocmcfg("verify", "--root", host, "--metrics", pipe, "--features", link, "--quiet")
+        assert b"rocmcfg_info" in reading.read()
+    assert pipe.is_fifo()
+    assert link.is_symlink()
+    assert "rocmcfg-status=" in file.read_text()
