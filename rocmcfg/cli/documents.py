@@ -14,6 +14,7 @@ from typing import Any, Literal, Union
 
 from pydantic import BaseModel, ConfigDict, create_model
 
+from rocmcfg.advice.fleet.host import Fleet
 from rocmcfg.change.transaction.undo import Undo
 from rocmcfg.cli import profile
 from rocmcfg.cli.issues import ExportDocument
@@ -78,6 +79,7 @@ _NOUNS: dict[str, type] = {
     "knowledge export": sharing.Exported,
     "knowledge install": sharing.Installed,
     "knowledge remove": sharing.Removed,
+    "fleet": Fleet,
     "env": profile.EnvDocument,
     "render": Rendered,
     "check-kernel": Document,
