@@ -5,11 +5,11 @@ from __future__ import annotations
 import functools
 import gc
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 
 import rocmcfg
 from rocmcfg.advice.fleet.collection import Collection
-from rocmcfg.advice.fleet.documents import host_of
+from rocmcfg.advice.fleet.documents import Kind, host_of
 from rocmcfg.advice.fleet.endings import Endings
 from rocmcfg.advice.fleet.host import Fleet
 from rocmcfg.advice.fleet.page import Template
@@ -21,14 +21,37 @@ from rocmcfg.host.files import read_own_file
 from rocmcfg.host.view import HostView
 from rocmcfg.knowledge import catalogue, profiles
 from rocmcfg.knowledge.compiled import PACKAGE
-from rocmcfg.model.diagnostic import RocmcfgError
+from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, cut, error, warning
 from rocmcfg.model.profile import Profile
 
+_NAMED = 3  # files in a warning; the document and the page name all
+_NO_HOST = error(
+    "RC7302",
+    "no document of a host was found",
+    hint="collect them with `rocmcfg verify --json`, `rocmcfg status --json` and `rocmcfg doctor --json` "
+    "on each host, as HOST.verify.json and so on",
+)
+_AGAIN = "collect the document again"
+_HINTS: Mapping[Kind, str] = {
+    "unreadable": "make it readable for the user who runs rocmcfg",
+    "too large": "name files that rocmcfg has printed",
+    "empty": _AGAIN,
+    "broken": _AGAIN,
+    "newer": "run fleet with a rocmcfg as new as that of the host",
+    "older": "install this rocmcfg on the host",
+    "other command": "collect documents of verify, status and doctor",
+    "foreign": "name files that rocmcfg has printed",
+    "duplicate": "keep one document of each command for a host",
+}
 
-def fleet(view: HostView, paths: Iterable[str], since: str = "", kernel: str = "") -> Fleet:
-    """Return the fleet that the documents in files and folders describe. `since` is a file or folder with
-    older ones; `kernel` is the next kernel of every host, empty for the newest one that each has installed.
-    `view` is the host whose local profiles are known."""
+
+def fleet(
+    view: HostView, paths: Iterable[str], since: str = "", kernel: str = ""
+) -> tuple[Fleet, tuple[Diagnostic, ...]]:
+    """Return the fleet that the documents in files and folders describe, and a warning for each kind of
+    documents that were not used. `since` is a file or folder with older ones; `kernel` is the next kernel of
+    every host, empty for the newest one that each has installed. `view` is the host whose local profiles are
+    known. Raises RocmcfgError if no document describes a host."""
 
     @functools.cache
     def profile_of(name: str) -> Profile | None:
@@ -41,7 +64,23 @@ def fleet(view: HostView, paths: Iterable[str], since: str = "", kernel: str = "
     now = _collected(paths, reader)
     older = _collected([since], reader) if since else None
     endings = Endings(profile_of, catalogue.load())
-    return survey(now, endings, Kernel(kernel, False) if kernel else None, older, since)
+    shown = survey(now, endings, Kernel(kernel, False) if kernel else None, older, since)
+    problems = (*_left_out(now, ""), *(_left_out(older, since) if older is not None else ()))
+    if not shown.hosts:
+        raise RocmcfgError(_NO_HOST, *problems)
+    return shown, problems
+
+
+def _left_out(collection: Collection, since: str) -> Iterator[Diagnostic]:
+    """Yield a warning for each kind of documents that were not used, with the first of them."""
+    for kind in dict.fromkeys(unused.kind for unused in collection.unused):
+        several = [unused for unused in collection.unused if unused.kind == kind]
+        files = [*dict.fromkeys(cut(unused.file) for unused in several)]
+        more = f" and {len(files) - _NAMED} more" if len(files) > _NAMED else ""
+        number = "1 document is" if len(several) == 1 else f"{len(several)} documents are"
+        below = f" in {since}" if since else ""
+        summary = f"{number} not used{below} ({kind}): {', '.join(files[:_NAMED])}{more}"
+        yield warning("RC7301", summary, detail=several[0].reason, hint=_HINTS[kind])
 
 
 def page(fleet: Fleet) -> str:

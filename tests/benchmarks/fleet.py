@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 DATA = Path(__file__).resolve().parents[1] / "fleet/data"
-KERNELS = ("6.8.0-90-generic", "6.14.0-37-generic", "6.17.0-19-generic")
+KERNELS = ("6.8.0-90-generic", "6.14.0-37-generic", "6.19.0-5-generic")
 SYSTEMS = ("Ubuntu 24.04.3 LTS", "Debian GNU/Linux 13 (trixie)", "Rocky Linux 9.6 (Blue Onyx)")
 FAULTS = ("AMD-401", "AMD-1007", "AMD-301", "AMD-205")
 
@@ -51,7 +51,7 @@ def _documents(templates: dict[str, Any], dice: random.Random, number: int) -> d
     facts["os"]["name"] = SYSTEMS[group]
     release = KERNELS[1] if dice.random() < 0.97 else KERNELS[0]
     facts["running_kernel"] = release
-    newest = {**facts["kernels"][-1], "release": KERNELS[2], "version": "6.17", "running": False}
+    newest = {**facts["kernels"][-1], "release": KERNELS[2], "version": "6.19", "running": False}
     facts["kernels"] = [{**k, "running": k["release"] == release} for k in facts["kernels"]]
     facts["kernels"] += [newest] * (dice.random() < 0.1)
     if dice.random() < 0.92:

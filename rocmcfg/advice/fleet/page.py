@@ -82,7 +82,7 @@ def _facets(fleet: Fleet) -> Sequence[_Facet]:
     titles = {one.id: one.title for one in (*fleet.faults, *fleet.issues)}
     ends = {one.setting: one.ends_with for one in fleet.workarounds}
     return (
-        _Facet("state", "State", lambda host: (_words(host.state),), open=True),
+        _Facet("state", "State", lambda host: (_words(host.state),), list=False),
         _Facet("attention", "Attention", _attention, list=False),
         _Facet("faults", "Faults", lambda host: (f"{id} {titles[id]}" for id in host.faults), open=True),
         _Facet("wrong", "Settings not in effect", lambda host: host.verified.wrong),
@@ -110,7 +110,8 @@ def _row(host: Host, facets: Sequence[_Facet], numbers: Sequence[dict[str, int]]
     of several."""
     row: list[Any] = [host.name]
     for facet, known in zip(facets, numbers, strict=True):
-        values = [known.setdefault(label, len(known)) for label in facet.labels(host) if label]
+        labels = dict.fromkeys(filter(None, facet.labels(host)))
+        values = [known.setdefault(label, len(known)) for label in labels]
         row.append(values[0] if len(values) == 1 else values or -1)
     return row
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal, TypeVar
 
 from rocmcfg.advice.fleet.documents import Document, shortened
@@ -193,7 +193,10 @@ class Reader:
             for row in self._rows(document, "matches")
             if (id := self._text(row, "issue")) and _is_telling(row.get("score"))
         )
-        return Diagnosed(tuple(map(self._pool, faults)), tuple(map(self._pool, issues)))
+        return Diagnosed(self._each(faults), self._each(issues))
+
+    def _each(self, faults: Iterable[Fault]) -> tuple[Fault, ...]:
+        return tuple({fault.id: self._pool(fault) for fault in faults}.values())
 
     # -- values of a document -----------------------------------------------------------------------------
 

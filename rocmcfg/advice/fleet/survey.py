@@ -105,7 +105,7 @@ def _fault_shares(faults: Iterable[tuple[Fault, ...]]) -> tuple[FaultShare, ...]
 
 def _mark_odd(hosts: list[Host]) -> None:
     """Compare each host with those that have the same kinds of GPUs. What more than half of them have is
-    usual."""
+    usual. A setting that is not in effect is not odd, too."""
     groups: dict[tuple[str, ...], list[int]] = {}
     for at, kinds in enumerate(_peers(hosts)):
         groups.setdefault(kinds, []).append(at)
@@ -151,7 +151,8 @@ def _mark_odd_among(hosts: list[Host], places: Sequence[int]) -> None:
                 if value != usual:
                     odd.setdefault(at, []).append(Odd(what, value, usual))
     for at, several in odd.items():
-        hosts[at] = hosts[at]._replace(odd=tuple(several))
+        wrong = {text.partition(":")[0] for text in hosts[at].verified.wrong}
+        hosts[at] = hosts[at]._replace(odd=tuple(one for one in several if one.what not in wrong))
 
 
 def _aspects(host: Host) -> Iterator[tuple[str, str]]:

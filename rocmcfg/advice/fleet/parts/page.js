@@ -87,10 +87,8 @@
 
   // -- what is shown ------------------------------------------------------------------------------------
   const findings = (host) => {
-    const nouns = { problems: "problem", wrong: "setting", faults: "fault", odd: "oddity", changes: "change", ending: "workaround" };
-    const words = columns[5].keys.map((key) => [numbers(host, at.get(key)).length, key]).filter(([count]) => count);
-    return words.map(([count, key]) => (key === "odd" ? `odd in ${count}` : key === "ending" ? `${counted(count, nouns[key])} ending`
-      : key === "wrong" ? `${counted(count, nouns[key])} not in effect` : counted(count, nouns[key]))).join(", ");
+    const all = columns[5].keys.flatMap((key) => labels(host, key));
+    return all.length > 1 ? `${all[0]}; and ${all.length - 1} more` : all.join("");
   };
   const details = (host) => {
     const list = make("dl");
@@ -103,7 +101,8 @@
   const row = (index) => {
     const host = hosts[index], line = make("tr", undefined, { role: "row" });
     const name = make("th", undefined, { role: "rowheader", scope: "row" });
-    const open = make("button", host[0] || "(no name)", { type: "button", class: "open mono", "aria-expanded": "false" });
+    const open = make("button", undefined, { type: "button", class: "open mono", "aria-expanded": "false" });
+    host[0].split(/(?=\.)/).forEach((part, place) => open.append(...(place ? [make("wbr")] : []), part));
     open.addEventListener("click", () => {
       const closes = open.getAttribute("aria-expanded") === "true";
       open.setAttribute("aria-expanded", String(!closes));
@@ -221,11 +220,11 @@
     cell.append(button);
     by("head").append(cell);
   });
-  const isNarrow = matchMedia("(max-width: 60rem)").matches;
+  by("filters").open = matchMedia("(min-width: 60rem)").matches;
   facets.forEach((facet, number) => {
     if (!facet.list) return;
     const box = make("details", undefined, { id: `facet-${number}` }), title = make("summary", `${facet.title} `);
-    box.open = !isNarrow && facet.open;
+    box.open = facet.open;
     title.append(make("span", "", { class: "dim" }));
     const more = make("button", "", { type: "button", class: "more" });
     more.addEventListener("click", () => {
