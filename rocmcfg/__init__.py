@@ -30,9 +30,9 @@ A map for new readers:
                commands, `help` the pages of --help, and `complete` the words that a shell completes
 
 Three states, never two: desired (the profile, resolved), configured (the files, the next boot) and running
-(the kernel now). Imports point one way: cli → workflow → trial → lint, doctor, report, explain, gate, fleet, rendering →
-transaction → planning → judging → state → records → initramfs, facts, knowledge → loaders → files →
-host, languages → model.
+(the kernel now). Imports point one way: cli → workflow → trial → lint, doctor, report, explain, gate, fleet,
+rendering → transaction → planning → judging → state → records → initramfs, facts, knowledge → loaders →
+files → host, languages → model.
 """
 
 from __future__ import annotations

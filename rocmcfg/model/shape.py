@@ -310,6 +310,7 @@ def is_text(noun: type) -> bool:
     return "__str__" in vars(noun)
 
 
+@functools.cache
 def entries(noun: type) -> tuple[Entry, ...] | None:
     """Return the entries that a noun publishes; None for a class that is not a noun."""
     names = getattr(noun, _LIST, None) or getattr(noun, "_fields", None)

@@ -9,6 +9,7 @@ import os
 import select
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,6 +17,15 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.tools import HANG, require_tool
+
+# Chromium reads the protocol from descriptor 3, and writes it to 4.
+_START = """
+import fcntl, os, sys
+ends = [fcntl.fcntl(int(end), fcntl.F_DUPFD, 10) for end in sys.argv[1].split()]
+for place, end in enumerate(ends, 3):
+    os.dup2(end, place)
+os.execv(sys.argv[2], sys.argv[2:])
+"""
 
 
 class Browser:
@@ -130,10 +140,9 @@ def browser() -> Iterator[Browser]:
             "--disable-dev-shm-usage",
             f"--user-data-dir={profile}",
         ]
-        # Chromium reads the protocol from descriptor 3, and writes it to 4.
-        script = f'exec "$0" "$@" 3<&{to_browser[0]} 4>&{from_browser[1]}'
+        ends = f"{to_browser[0]} {from_browser[1]}"
         process = subprocess.Popen(
-            ["/bin/sh", "-c", script, program, *options, "--remote-debugging-pipe"],
+            [sys.executable, "-c", _START, ends, program, *options, "--remote-debugging-pipe"],
             pass_fds=(to_browser[0], from_browser[1]),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
