@@ -75,8 +75,8 @@ def _show(printer: Printer, fleet: Fleet) -> None:
         rows += [("host", "1", name, "gone") for name in fleet.vanished]
         _table(printer, f"Changed since {fleet.since}", ("WHAT", "HOSTS", "BEFORE", "NOW"), rows, most)
     of_interest = sorted(filter(_why, fleet.hosts), key=lambda host: WORST.index(host.state))
-    rows = [(host.name, host.state.replace("_", " "), _why(host)) for host in of_interest]
-    _table(printer, "Hosts to look at", ("HOST", "STATE", "WHY"), rows, most)
+    look_at = [(host.name, host.state.replace("_", " "), _why(host)) for host in of_interest]
+    _table(printer, "Hosts to look at", ("HOST", "STATE", "WHY"), look_at, most)
 
 
 def _overview(fleet: Fleet) -> Iterable[tuple[str, str]]:

@@ -39,27 +39,37 @@ def pieces(paths: Iterable[str]) -> Iterator[Piece]:
     for path in paths:
         if path == "-":
             yield from _standard_input()
-        elif os.path.isdir(path):
-            yield from _below(path, "", 0)
-        else:
+        elif not os.path.isdir(path):
             yield from _of_file(path, "")
+        else:
+            for file, folder, problem in _below(path):
+                if problem is None:
+                    yield from _of_file(file, folder)
+                else:
+                    yield _unreadable(file, folder, problem)
 
 
-def _below(path: str, folder: str, depth: int) -> Iterator[Piece]:
-    try:
-        with os.scandir(path) as scan:
-            entries = sorted((entry.name, entry.is_dir(follow_symlinks=False)) for entry in scan)
-    except OSError as problem:
-        yield _unreadable(path, folder, problem)
-        return
-    for name, is_folder in entries:
-        if name.startswith("."):
+def _below(top: str) -> Iterator[tuple[str, str, OSError | None]]:
+    """Yield the files below a folder with the first folder on the way to each, and the folders that cannot be
+    read."""
+    waiting = [(top, "", 0)]
+    while waiting:
+        path, folder, depth = waiting.pop()
+        inner: list[tuple[str, str, int]] = []
+        try:
+            with os.scandir(path) as scan:
+                entries = sorted((entry.name, entry.is_dir(follow_symlinks=False)) for entry in scan)
+        except OSError as problem:
+            yield path, folder, problem
             continue
-        inner = os.path.join(path, name)
-        if is_folder and depth < _DEEPEST:
-            yield from _below(inner, folder or name, depth + 1)
-        elif not is_folder and name.endswith(".json"):
-            yield from _of_file(inner, folder)
+        for name, is_folder in entries:
+            if name[0] == ".":
+                continue
+            if not is_folder and name.endswith(".json"):
+                yield f"{path}/{name}", folder, None
+            elif is_folder and depth < _DEEPEST:
+                inner.append((f"{path}/{name}", folder or name, depth + 1))
+        waiting += reversed(inner)
 
 
 def _of_file(path: str, folder: str) -> Iterator[Piece]:
@@ -70,12 +80,17 @@ def _of_file(path: str, folder: str) -> Iterator[Piece]:
         return
     try:
         meta = os.fstat(descriptor)
-        if stat.S_ISFIFO(meta.st_mode):  # `<(command)` of a shell
+        is_file = stat.S_ISREG(meta.st_mode)
+        content = os.read(descriptor, meta.st_size + 1) if is_file and meta.st_size < _CHUNK else b""
+        if (
+            content and len(content) <= meta.st_size and _NEXT not in content
+        ):  # one document, as nearly always
+            yield Piece(path, folder, meta.st_mtime_ns, content)
+        elif is_file or stat.S_ISFIFO(meta.st_mode):  # `<(command)` of a shell
             os.set_blocking(descriptor, True)
-        elif not stat.S_ISREG(meta.st_mode):
+            yield from _split(descriptor, path, folder, meta.st_mtime_ns if is_file else 0, content)
+        else:
             yield Piece(path, folder, 0, None, "it is not a file", "unreadable")
-            return
-        yield from _split(descriptor, path, folder, meta.st_mtime_ns)
     except OSError as problem:
         yield _unreadable(path, folder, problem)
     finally:
@@ -95,15 +110,17 @@ def _standard_input() -> Iterator[Piece]:
         os.close(descriptor)
 
 
-def _split(descriptor: int, path: str, folder: str, time: int) -> Iterator[Piece]:
-    held, searched, skips, is_first = bytearray(), 0, False, True
-    while chunk := os.read(descriptor, _CHUNK):
-        held += chunk
+def _split(descriptor: int, path: str, folder: str, time: int, first: bytes = b"") -> Iterator[Piece]:
+    """Yield the parts of a file or pipe, whose `first` bytes were read already."""
+    held, searched, skips, is_first = bytearray(first), 0, False, True
+    chunk = first or os.read(descriptor, _CHUNK)
+    held += b"" if first else chunk
+    while chunk:
         begin = 0
         while (end := held.find(_NEXT, max(begin, searched))) >= 0:
             if not skips:
                 yield Piece(path, folder, time, bytes(held[begin:end]))
-            begin, skips, is_first = end + 1, False, False
+            begin, skips, is_first, searched = end + 1, False, False, 0
         del held[:begin]
         searched = max(0, len(held) - 1)
         if len(held) > LARGEST:
@@ -111,8 +128,10 @@ def _split(descriptor: int, path: str, folder: str, time: int) -> Iterator[Piece
                 reason = f"it is larger than {LARGEST >> 20} MiB"
                 yield Piece(path, folder, time, None, reason, "too large")
             skips, is_first = True, False
-            del held[: -len(_NEXT)]
+            del held[: 1 - len(_NEXT)]
             searched = 0
+        chunk = os.read(descriptor, _CHUNK)
+        held += chunk
     if not skips and (is_first or held.strip()):
         yield Piece(path, folder, time, bytes(held))
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import rocmcfg
 from rocmcfg.advice.fleet.collection import Collection
-from rocmcfg.advice.fleet.documents import Kind, host_of
+from rocmcfg.advice.fleet.documents import Kind, host_of_file
 from rocmcfg.advice.fleet.endings import Endings
 from rocmcfg.advice.fleet.host import Fleet
 from rocmcfg.advice.fleet.page import Template
@@ -100,7 +100,7 @@ def _collected(paths: Iterable[str], reader: Reader) -> Collection:
             if piece.content is not None:
                 collection.add(piece.content, piece.path, piece.folder, piece.time)
             elif piece.kind:
-                host = host_of(None, piece.path, piece.folder) if piece.kind == "too large" else piece.folder
+                host = host_of_file(piece.path, piece.folder) if piece.kind == "too large" else piece.folder
                 collection.leave_out(piece.kind, piece.path, host, piece.problem)
     finally:
         if collects:

@@ -9,11 +9,18 @@ from __future__ import annotations
 import copy
 import json
 import random
+import statistics
 import sys
 from pathlib import Path
 from typing import Any
 
 DATA = Path(__file__).resolve().parents[1] / "fleet/data"
+_TIMED = """(async () => {{
+  const search = document.getElementById("search"), began = performance.now();
+  {};
+  await new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0)));
+  return performance.now() - began;
+}})()"""
 KERNELS = ("6.8.0-90-generic", "6.14.0-37-generic", "6.19.0-5-generic")
 SYSTEMS = ("Ubuntu 24.04.3 LTS", "Debian GNU/Linux 13 (trixie)", "Rocky Linux 9.6 (Blue Onyx)")
 FAULTS = ("AMD-401", "AMD-1007", "AMD-301", "AMD-205")
@@ -43,7 +50,16 @@ def _documents(templates: dict[str, Any], dice: random.Random, number: int) -> d
         check = verify["checks"][dice.randrange(len(verify["checks"]))]
         check["status"] = "pending_reboot" if state == "pending" else "drift"
         check["running"] = "1" if check["desired"] == "0" else "0"
+    # What differs between any two hosts.
+    transaction = 1 + number % 7
+    status |= {
+        "transaction": transaction,
+        "applied": f"2026-11-{1 + number % 28:02} {number % 24:02}:{number % 60:02}",
+    }
+    verify["transaction"] = transaction
+    doctor["logs"][0]["size"] = dice.randrange(10_000, 10_000_000)
     facts = status["facts"]
+    facts["memory"] = dice.randrange(1 << 36, 1 << 38)
     group = number * 3 // 10 % 3
     card = {**facts["gpus"][0], "gfx": ("gfx942", "gfx1201", "gfx1100")[group]}
     count = (8, 1, 2)[group] - (dice.random() < 0.01)
@@ -59,6 +75,24 @@ def _documents(templates: dict[str, Any], dice: random.Random, number: int) -> d
     else:
         doctor["faults"][0]["id"] = dice.choice(FAULTS)
     return documents
+
+
+def in_browser(page: Path) -> dict[str, float]:
+    """Return the milliseconds that sorting and searching take until the browser has drawn the result: of each
+    the slowest of the medians of three."""
+    from tests.support.browser import browser
+
+    sorts = [f"document.querySelectorAll('#head button')[{column}].click()" for column in range(6)]
+    words = ("n", "node0999", "6.8 pending", "amd-401", "nothing-like-that", "")
+    searches = [f"search.value = {word!r}; search.dispatchEvent(new Event('input'))" for word in words]
+    slowest = {}
+    with browser() as window:
+        window.look(1400)
+        window.open(page.as_uri())
+        for what, acts in (("sort", sorts), ("search", searches)):
+            taken = [statistics.median(window.run(_TIMED.format(act)) for _ in range(3)) for act in acts]
+            slowest[what] = max(taken)
+    return slowest
 
 
 if __name__ == "__main__":

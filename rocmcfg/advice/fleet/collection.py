@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from typing import Any
 
-from rocmcfg.advice.fleet.documents import Kind, Unused, documents, host_of, kind_of, shortened
+from rocmcfg.advice.fleet.documents import Kind, Unused, documents, host_in, host_of_file, kind_of, shortened
 from rocmcfg.advice.fleet.host import Host
 from rocmcfg.advice.fleet.reports import Described, Diagnosed, Kernel, Pool, Reader, Report, State, Verified
 from rocmcfg.model.shape import NamedTuple
 
 WORST: tuple[State, ...] = ("drifting", "unknown", "pending", "nothing_applied", "in_effect")
 _UNKNOWN = Verified("unknown", None, ())
+# Documents of verify are alike on many hosts: so many of at most so many bytes are read once.
+_MOST_ALIKE, _SHORT = 4096, 4096
 _DIGITS = re.compile(r"([0-9]{1,18})")
 
 
@@ -19,6 +22,15 @@ class _Entry(NamedTuple):
     time: int
     file: str
     report: Report
+
+
+class _Judged(NamedTuple):
+    """A document: its field `host`, why it cannot be used, and what is shown of it."""
+
+    host: str
+    kind: Kind | None
+    reason: str
+    report: Report | None
 
 
 class Collection:
@@ -30,37 +42,44 @@ class Collection:
         self._reader = reader
         self._pool = Pool()
         self._hosts: dict[str, dict[str, _Entry]] = {}
+        self._alike: dict[bytes, list[_Judged]] = {}
         self._nameless = 0
 
     def add(self, content: bytes, file: str, folder: str, time: int) -> None:
         """Add a part of a file: a document, or several. `folder` is the first folder below the named one, and
         `time` is when the file was written."""
-        is_empty = True
-        try:
-            for document in documents(content):
-                is_empty = False
-                self._add(document, file, folder, time)
-        except ValueError as problem:
-            name = host_of(None, file, folder)
-            self.leave_out("broken", file, name, shortened(f"it is not JSON: {problem}", 200))
-            return
-        if is_empty:
-            self.leave_out("empty", file, host_of(None, file, folder), "it is empty")
+        judged = self._alike.get(content)
+        if judged is None:
+            judged = []
+            try:
+                judged += map(self._judged, documents(content))
+            except ValueError as problem:
+                reason = shortened(f"it is not JSON: {problem}", 200)
+                judged.append(_Judged("", "broken", reason, None))
+            if len(content) <= _SHORT and len(self._alike) < _MOST_ALIKE:
+                self._alike[content] = judged
+        for each in judged:
+            self._add(each, file, folder, time)
+        if not judged:
+            self.leave_out("empty", file, host_of_file(file, folder), "it is empty")
+
+    def _judged(self, document: Any) -> _Judged:
+        kind, reason = kind_of(document)
+        report = self._reader.read(document) if kind is None else None
+        return _Judged(host_in(document), kind, reason, report)
 
     def leave_out(self, kind: Kind, file: str, host: str, reason: str) -> None:
         """Note a document that cannot be used."""
         self.unused.append(Unused(kind, shortened(file, 4096), host, reason))
 
-    def _add(self, document: object, file: str, folder: str, time: int) -> None:
-        name = host_of(document, file, folder)
-        kind, reason = kind_of(document)
-        if kind is not None or not isinstance(document, dict):
-            self.leave_out(kind or "foreign", file, name, reason)
+    def _add(self, judged: _Judged, file: str, folder: str, time: int) -> None:
+        name, report = judged.host or host_of_file(file, folder), judged.report
+        if report is None:
+            self.leave_out(judged.kind or "foreign", file, name, judged.reason)
             return
         if not name:
             self._nameless += 1
             name = f"(document {self._nameless} of the standard input)"
-        report = self._reader.read(document)
         entry = _Entry(time, file, report)
         entries = self._hosts.setdefault(name, {})
         before = entries.get(report.command)

@@ -65,19 +65,18 @@ def kind_of(document: Any) -> tuple[Kind | None, str]:
     return None, ""
 
 
-def host_of(document: Any, path: str, folder: str) -> str:
-    """Return the name of the host that a document describes: its field `host`, which a collector may add, or
-    the first folder below the named one, or the name of the file without `.json` and `.COMMAND`. A file that
-    is called COMMAND.json has the name of its folder. Empty where nothing names the host."""
+def host_in(document: Any) -> str:
+    """Return the field `host` of a document, which a collector may add to it; empty without one."""
     name = document.get("host") if isinstance(document, dict) else None
-    if isinstance(name, str) and name.strip():
-        return shortened(name.strip())
-    return shortened(folder) if folder else _host_of_file(path)
+    return shortened(name.strip()) if isinstance(name, str) else ""
 
 
-def _host_of_file(path: str) -> str:
-    if path == "-":
-        return ""
+def host_of_file(path: str, folder: str) -> str:
+    """Return the name of the host that the documents of a file describe: the first folder below the named
+    one, or the name of the file without `.json` and `.COMMAND`. A file that is called COMMAND.json has the
+    name of its folder. Empty for the standard input."""
+    if folder or path == "-":
+        return shortened(folder)
     parent, name = os.path.split(path)
     name = name.removesuffix(".json")
     if name in COMMANDS:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 
 from rocmcfg.advice.fleet.reports import Described, Kernel, Verified
 from rocmcfg.judging.conditions import decide
@@ -29,14 +29,14 @@ class Endings:
 
     def __init__(self, profile_of: ProfileOf, catalogue: Catalogue) -> None:
         self._profile_of, self._catalogue = profile_of, catalogue
-        self._judged: dict[tuple[Verified, Described, Kernel | None], tuple[Ending, ...]] = {}
+        self._judged: dict[Hashable, tuple[Ending, ...]] = {}
 
     def of(self, verified: Verified, machine: Described, following: Kernel | None) -> tuple[Ending, ...]:
         """Return the workarounds in force, sorted. `following` is the next kernel of the host."""
-        key = verified._replace(wrong=(), state="in_effect", transaction=None), machine, following
+        key = verified.profiles, verified.values, machine, following
         judged = self._judged.get(key)
         if judged is None:
-            judged = self._judged[key] = tuple(self._endings(*key))
+            judged = self._judged[key] = tuple(self._endings(verified, machine, following))
         return judged
 
     def _endings(self, verified: Verified, machine: Described, following: Kernel | None) -> Iterator[Ending]:

@@ -202,7 +202,7 @@ class Reader:
 
     def _text(self, row: Document, key: str) -> str:
         value = row.get(key)
-        return self._kept(value) if isinstance(value, str) else ""
+        return self._texts.get(value) or self._kept(value) if value.__class__ is str else ""
 
     def _kept(self, text: str) -> str:
         kept = self._texts.get(text)
