@@ -62,12 +62,12 @@ _rocmcfg_options() {
 _rocmcfg_takes() {
     case $1 in
         --boot-backend) echo boot-backend ;;
-        --root) echo directory ;;
+        --root | --since) echo directory ;;
         "schema") echo document ;;
         --env-target) echo env-target ;;
         --exit-style) echo exit-style ;;
         --export) echo export ;;
-        --metrics | --features | --log | "doctor" | "lint" | --bundle | "report" | --html | --since | "fleet" | --json | --from-log | "knowledge new" | "knowledge export" | "knowledge install") echo file ;;
+        --metrics | --features | --log | "doctor" | "lint" | --bundle | "report" | --html | "fleet" | --json | --from-log | "knowledge new" | "knowledge export" | "knowledge install") echo file ;;
         --format | -f) echo format ;;
         --gfx) echo gfx ;;
         --kernel) echo kernel ;;

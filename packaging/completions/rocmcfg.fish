@@ -66,7 +66,7 @@ complete -c rocmcfg -n "__fish_rocmcfg_at help" -a issues -d 'List the known iss
 complete -c rocmcfg -n "__fish_rocmcfg_at help" -a doctor -d 'Find known issues in logs, and their cure'
 complete -c rocmcfg -n "__fish_rocmcfg_at help" -a lint -d 'Check settings in any file, and propose fixes'
 complete -c rocmcfg -n "__fish_rocmcfg_at help" -a report -d 'Describe this host for an issue tracker'
-complete -c rocmcfg -n "__fish_rocmcfg_at help" -a fleet -d 'Show many hosts at once, from their JSON documents'
+complete -c rocmcfg -n "__fish_rocmcfg_at help" -a fleet -d 'Show many hosts from their JSON documents'
 complete -c rocmcfg -n "__fish_rocmcfg_at help" -a env -d 'Print or write the variables of a profile'
 complete -c rocmcfg -n "__fish_rocmcfg_at help" -a run -d 'Run a program, and say why it failed'
 complete -c rocmcfg -n "__fish_rocmcfg_at help" -a knowledge -d 'Add your own known issues and parameters'
@@ -94,7 +94,7 @@ complete -c rocmcfg -n "__fish_rocmcfg_at " -a issues -d 'List the known issues 
 complete -c rocmcfg -n "__fish_rocmcfg_at " -a doctor -d 'Find known issues in logs, and their cure'
 complete -c rocmcfg -n "__fish_rocmcfg_at " -a lint -d 'Check settings in any file, and propose fixes'
 complete -c rocmcfg -n "__fish_rocmcfg_at " -a report -d 'Describe this host for an issue tracker'
-complete -c rocmcfg -n "__fish_rocmcfg_at " -a fleet -d 'Show many hosts at once, from their JSON documents'
+complete -c rocmcfg -n "__fish_rocmcfg_at " -a fleet -d 'Show many hosts from their JSON documents'
 complete -c rocmcfg -n "__fish_rocmcfg_at " -a env -d 'Print or write the variables of a profile'
 complete -c rocmcfg -n "__fish_rocmcfg_at " -a run -d 'Run a program, and say why it failed'
 complete -c rocmcfg -n "__fish_rocmcfg_at " -a knowledge -d 'Add your own known issues and parameters'
@@ -333,7 +333,7 @@ complete -c rocmcfg -n "__fish_rocmcfg_at report" -s h -l help -d 'Show the opti
 complete -c rocmcfg -n "__fish_rocmcfg_at report" -F
 
 complete -c rocmcfg -n "__fish_rocmcfg_at fleet" -l html -r -F -d 'Also write one HTML page to FILE.'
-complete -c rocmcfg -n "__fish_rocmcfg_at fleet" -l since -r -F -d 'Show what changed since the older documents in DIR.'
+complete -c rocmcfg -n "__fish_rocmcfg_at fleet" -l since -x -a '(__fish_complete_directories)' -d 'Show what changed since the older documents in DIR.'
 complete -c rocmcfg -n "__fish_rocmcfg_at fleet" -l kernel -x -a '(__fish_rocmcfg_ask kernel)' -d 'Show which workarounds this kernel would end.'
 complete -c rocmcfg -n "__fish_rocmcfg_at fleet" -l json -d 'Print one JSON document and nothing else.'
 complete -c rocmcfg -n "__fish_rocmcfg_at fleet" -l quiet -s q -d 'Print problems only.'

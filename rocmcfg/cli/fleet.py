@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
-from rocmcfg.advice.fleet.collection import WORST
-from rocmcfg.advice.fleet.host import Fleet, Host, Share
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import Misuse, Printer
 from rocmcfg.host.files import is_piped_in, open_for_result, write_result
+
+if TYPE_CHECKING:
+    from rocmcfg.advice.fleet.host import Fleet, Host, Share
 
 _MOST = 20  # rows of a table without -v
 _MOST_VALUES = 5  # values on one line
@@ -37,7 +39,7 @@ def fleet(
         "--kernel", metavar="V", help="Show which workarounds this kernel would end.", takes="kernel"
     ),
 ) -> None:
-    """Show many hosts at once, from their JSON documents.
+    """Show many hosts from their JSON documents.
 
     A document belongs to the host of its file: HOST.json, HOST.verify.json, or
     any file in the folder HOST of a named folder. A field `host` in it counts more.
@@ -74,7 +76,8 @@ def _show(printer: Printer, fleet: Fleet) -> None:
         rows = [(what, str(n), old or "-", now or "-") for (what, old, now), n in changes.most_common()]
         rows += [("host", "1", name, "gone") for name in fleet.vanished]
         _table(printer, f"Changed since {fleet.since}", ("WHAT", "HOSTS", "BEFORE", "NOW"), rows, most)
-    of_interest = sorted(filter(_why, fleet.hosts), key=lambda host: WORST.index(host.state))
+    worst = [share.value for share in fleet.states]
+    of_interest = sorted(filter(_why, fleet.hosts), key=lambda host: worst.index(host.state))
     look_at = [(host.name, host.state.replace("_", " "), _why(host)) for host in of_interest]
     _table(printer, "Hosts to look at", ("HOST", "STATE", "WHY"), look_at, most)
 
