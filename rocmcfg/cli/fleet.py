@@ -10,6 +10,7 @@ from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import Misuse, Printer
 from rocmcfg.host.files import is_piped_in, open_for_result, write_result
+from rocmcfg.model.version import parse_kernel
 
 if TYPE_CHECKING:
     from rocmcfg.advice.fleet.host import Fleet, Host, Share
@@ -48,6 +49,8 @@ def fleet(
 
     if not paths and not is_piped_in():
         raise Misuse("name files or a folder with JSON documents, or pipe some in")
+    if kernel and parse_kernel(kernel) is None:
+        raise Misuse(f"{kernel!r} is not a kernel version; write 6.19 or 6.19.2-generic", "--kernel")
     stream = open_for_result(html) if html else None
     shown, diagnostics = workflow.fleet(hosts.open_host(printer, "/"), paths or ("-",), since, kernel)
     if stream is not None:

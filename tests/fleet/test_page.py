@@ -107,7 +107,7 @@ def test_a_figure_shows_only_its_hosts(tmp_path: Path, window: Browser) -> None:
     put(tmp_path / "all/node3.json", document("doctor"))
     page = opened(window, written(tmp_path / "all"))
     tiles = page.run("[...document.querySelectorAll('.tile')].map(one => one.textContent)")
-    assert tiles == ["1unknown", "1pending", "1in effect", "1with faults in their logs"]
+    assert tiles == ["1unknown", "1pending", "1in effect", "1faults in the logs"]
     page.run("document.querySelectorAll('.tile')[3].click()")
     assert shown(page) == ["node3"]
     assert page.run("document.querySelectorAll('.tile')[3].getAttribute('aria-pressed')") == "true"

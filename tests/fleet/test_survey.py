@@ -92,6 +92,8 @@ def test_another_kernel_can_be_asked_about(tmp_path: Path) -> None:
     put(tmp_path / "a.json", status())
     assert hosts(tmp_path)["a"]["ending"] == []
     assert hosts(tmp_path, "--kernel", "6.19")["a"]["ending"] == ["amdgpu.cwsr_enable"]
+    refused = rocmcfg("fleet", tmp_path, "--kernel", "newest")
+    assert (refused.code, "'newest' is not a kernel version" in refused.err) == (2, True)
 
 
 def test_what_changed_since_an_older_collection_is_shown(tmp_path: Path) -> None:

@@ -118,15 +118,15 @@ def _row(host: Host, facets: Sequence[_Facet], numbers: Sequence[dict[str, int]]
 
 def _attention(host: Host) -> Iterator[str]:
     if host.faults or host.issues:
-        yield "with faults in their logs"
+        yield "faults in the logs"
     if host.odd:
-        yield "odd among their peers"
+        yield "odd among peers"
     if host.ending:
-        yield "where the next kernel ends workarounds"
+        yield "next kernel ends workarounds"
     if host.changes:
-        yield "changed"
+        yield "changed since"
     if host.problems:
-        yield "with problems in their documents"
+        yield "problems with documents"
 
 
 def _odd(odd: Odd) -> str:
@@ -134,6 +134,8 @@ def _odd(odd: Odd) -> str:
 
 
 def _change(change: Change) -> str:
+    if change.what == "host":
+        return "new host"
     return f"{change.what}: {change.before or 'none'} → {change.now or 'none'}"
 
 
@@ -162,7 +164,8 @@ def _tile(key: str, value: int, count: int, label: str, more: str = "") -> str:
 
 def _sections(fleet: Fleet) -> Iterator[str]:
     faults = [
-        (one.id, one.title, one.severity, one.step, one.hosts) for one in (*fleet.faults, *fleet.issues)
+        (one.id, one.title, one.severity, one.step or f"rocmcfg explain {one.id}", one.hosts)
+        for one in (*fleet.faults, *fleet.issues)
     ]
     yield from _table("Faults by class", ("Fault", "What", "Severity", "Next step", "Hosts"), faults)
     workarounds = [(one.setting, one.ends_with, one.hosts, one.ending) for one in fleet.workarounds]

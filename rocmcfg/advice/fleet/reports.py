@@ -22,7 +22,7 @@ _STATES: dict[Any, State] = {
 }
 _PASSES = ("in_effect", "rewritten_by_driver")
 _TELLING = 0.5  # the score from which on doctor reports a known issue
-_LONGEST = 200  # characters of a text
+_LONGEST = 1000  # characters of a text
 _MOST = 256  # elements of a list
 T = TypeVar("T")
 
@@ -144,7 +144,7 @@ class Reader:
                 words = (
                     f"{name}: {status.replace('_', ' ')}, is {runs or 'not set'}, not {desired or 'unset'}"
                 )
-                yield self._pool(shortened(words, _LONGEST))
+                yield self._pool(shortened(words, _LONGEST // 4))
 
     def _described(self, document: Document) -> Described | None:
         facts = document.get("facts")
