@@ -150,10 +150,10 @@ def test_nothing_but_bad_documents_is_an_error(tmp_path: Path) -> None:
 def test_a_document_that_is_too_large_is_not_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rocmcfg.host.collected.LARGEST", 100_000)
     large = verify(host="large") | {"padding": "x" * 300_000}
-    put(tmp_path / "all.json", verify(host="node1"), large, verify(host="node2"))
+    put(tmp_path / "all.json", verify(host="node1"), large, verify(host="node2"), large)
     shown = fleet(tmp_path)
     assert names(shown) == ["all", "node1", "node2"]
-    assert kinds(shown) == [("too large", "all.json")]
+    assert kinds(shown) == [("too large", "all.json")] * 2
 
 
 def test_of_two_documents_of_a_command_the_newer_file_counts(tmp_path: Path) -> None:
@@ -231,13 +231,15 @@ def test_a_hostile_name_is_only_a_name(tmp_path: Path, name: str) -> None:
         tmp_path / "node1.json",
         verify(host=text) | {"status": "differences", "checks": checks, "profiles": [text]},
     )
-    page = tmp_path / "page.html"
-    done = rocmcfg("fleet", tmp_path / "node1.json", "--html", page, "--json")
+    fault = {**document("doctor")["faults"][0], "id": text, "title": text, "step": text, "severity": text}
+    put(tmp_path / "node2.json", document("doctor", host=text, faults=[fault]))
+    page, files = tmp_path / "page.html", (tmp_path / "node1.json", tmp_path / "node2.json")
+    done = rocmcfg("fleet", *files, "--html", page, "--json")
     assert done.code == 0, done.err
     assert len(done.document["hosts"]) == 1
     assert len(done.document["hosts"][0]["name"]) <= 255
     html = page.read_text()
     assert html.count("<script") == 2
     assert html.count("</script>") == 2
-    printed = rocmcfg("fleet", tmp_path / "node1.json").out
+    printed = rocmcfg("fleet", *files).out
     assert not {"\x1b", "\x00", "\r"} & {*printed}
