@@ -140,6 +140,13 @@ def test_a_folder_that_cannot_be_read_is_named(tmp_path: Path, monkeypatch: pyte
     }
 
 
+def test_a_pipe_in_a_folder_is_not_waited_for(tmp_path: Path) -> None:
+    put(tmp_path / "node1.json", verify())
+    os.mkfifo(tmp_path / "node2.json")
+    (tmp_path / "node3.json").symlink_to("nowhere")
+    assert kinds(fleet(tmp_path)) == [("unreadable", "node2.json"), ("unreadable", "node3.json")]
+
+
 def test_nothing_but_bad_documents_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("no document")
     done = rocmcfg("fleet", tmp_path, "--json")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +76,7 @@ def test_the_next_kernel_ends_the_workaround_whose_fix_it_has(tmp_path: Path) ->
     put(tmp_path / "stays.json", status(newest="6.17.0-5-generic"))
     put(tmp_path / "ends.json", status(newest="6.19.0-5-generic"))
     put(tmp_path / "runs.json", status(kernel="6.19.0-5-generic"))
+    put(tmp_path / "needless.json", status(kernel="6.19.1-arch1-1", newest="6.20.0-arch1-1"))
     put(tmp_path / "not-set.json", status(newest="6.19.0-5-generic") | {"parameters": []})
     shown = rocmcfg("fleet", tmp_path, "--json").document
     ending = {host["name"]: (host["next_kernel"], host["ending"]) for host in shown["hosts"]}
@@ -81,10 +84,11 @@ def test_the_next_kernel_ends_the_workaround_whose_fix_it_has(tmp_path: Path) ->
         "stays": ("6.17.0-5-generic", []),
         "ends": ("6.19.0-5-generic", ["amdgpu.cwsr_enable"]),
         "runs": ("", []),
+        "needless": ("6.20.0-arch1-1", []),
         "not-set": ("6.19.0-5-generic", []),
     }
     (row,) = (w for w in shown["workarounds"] if w["setting"] == "amdgpu.cwsr_enable")
-    assert (row["hosts"], row["ending"]) == (3, 1)
+    assert (row["hosts"], row["ending"]) == (4, 1)
     assert "6.19" in row["ends_with"]
 
 
@@ -131,3 +135,20 @@ def test_numbers_in_names_are_sorted_as_numbers(tmp_path: Path) -> None:
     for number in (10, 9, 1):
         put(tmp_path / f"node{number}.json", verify())
     assert [*hosts(tmp_path)] == ["node1", "node9", "node10"]
+
+
+def test_a_host_that_stopped_sending_is_named(tmp_path: Path) -> None:
+    day = 24 * 3600
+    for name, age in (("new", 0), ("late", day - 60), ("silent", 3 * day)):
+        path = put(tmp_path / f"{name}.json", verify())
+        os.utime(path, (1_700_000_000 - age, 1_700_000_000 - age))
+    os.utime(put(tmp_path / "later/clock.json", verify()), (1 << 40, 1 << 40))
+    assert hosts(tmp_path / "later")["clock"]["written"] < "2100"
+    shutil.rmtree(tmp_path / "later")
+    problems = {name: host["problems"] for name, host in hosts(tmp_path).items()}
+    assert problems == {
+        "late": [],
+        "new": [],
+        "silent": ["its newest document is 3 days older than the newest of all"],
+    }
+    assert hosts(tmp_path)["new"]["written"] == "2023-11-14 22:13"

@@ -100,9 +100,10 @@ class Collection:
         for name in sorted({*self._hosts, *left_out}, key=_by_number):
             entries = self._hosts.get(name, {})
             reports = {command: entry.report for command, entry in entries.items()}
-            yield self._joined(name, reports, left_out.get(name, []))
+            newest = max((entry.time for entry in entries.values()), default=0)
+            yield self._joined(name, reports, left_out.get(name, []), newest)
 
-    def _joined(self, name: str, reports: Mapping[str, Report], problems: list[str]) -> Host:
+    def _joined(self, name: str, reports: Mapping[str, Report], problems: list[str], time: int) -> Host:
         failed = (f"{r.command} failed: {r.failure}" for r in reports.values() if r.failure)
         problems = [*failed, *problems]
         verified = self._verified(reports, problems)
@@ -122,6 +123,7 @@ class Collection:
             diagnosed or Diagnosed((), ()),
             following,
             tuple(problems),
+            time=time,
         )
 
     def _verified(self, reports: Mapping[str, Report], problems: list[str]) -> Verified:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from rocmcfg.advice.fleet.documents import Unused
 from rocmcfg.advice.fleet.reports import Described, Diagnosed, Kernel, State, Verified, counted_gpus
 from rocmcfg.model.shape import NamedTuple, published
@@ -24,7 +26,7 @@ class Change(NamedTuple):
 
 
 @published(
-    "name state documents profiles=verified.profiles kernel next_kernel system=machine.system",
+    "name state documents written profiles=verified.profiles kernel next_kernel system=machine.system",
     "rocm=machine.rocm gpus reboot_required=machine.reboot wrong=verified.wrong faults issues odd ending",
     "unnecessary=machine.unnecessary changes problems",
 )
@@ -32,7 +34,8 @@ class Host(NamedTuple):
     """A host. `state` is `drifting` if a setting is not in effect, and `unknown` without a document of verify
     or status; `documents` are the commands whose documents were read, and `wrong` are the settings that are
     not in effect. `next_kernel` is the newest installed kernel if another one runs, and `ending` are the
-    workarounds that the next kernel no longer needs. `problems` says which commands failed on the host, and
+    workarounds that the next kernel no longer needs. `written` is when the newest of its files was written
+    (UTC), empty for the standard input. `problems` says which commands failed on the host, and
     which documents contradict each other."""
 
     name: str
@@ -45,6 +48,12 @@ class Host(NamedTuple):
     ending: tuple[str, ...] = ()
     odd: tuple[Odd, ...] = ()
     changes: tuple[Change, ...] = ()
+    time: int = 0
+
+    @property
+    def written(self) -> str:
+        seconds = self.time // 10**9
+        return time.strftime("%Y-%m-%d %H:%M", time.gmtime(seconds)) if seconds else ""
 
     @property
     def state(self) -> State:

@@ -101,6 +101,7 @@ def _facets(fleet: Fleet) -> Sequence[_Facet]:
         _Facet(
             "issues", "Known issues in the logs", lambda host: (f"{id}: {titles[id]}" for id in host.issues)
         ),
+        _Facet("written", "Written (UTC)", lambda host: (host.written,), list=False),
         _Facet("problems", "Problems with documents", lambda host: host.problems),
     )
 

@@ -11,6 +11,7 @@ from rocmcfg.advice.fleet.host import Change, FaultShare, Fleet, Host, Odd, Shar
 from rocmcfg.advice.fleet.reports import Fault, Kernel
 
 _LEAST = 3  # hosts of which two are a majority
+_DAY = 24 * 3600 * 10**9  # nanoseconds
 _NO_VALUE = "not set"
 
 
@@ -36,6 +37,7 @@ def survey(
         ending_now = tuple(ending.setting for ending in judged if ending.by_next)
         if ending_now:
             hosts[at] = host._replace(ending=ending_now)
+    _mark_old(hosts)
     _mark_odd(hosts)
     vanished: tuple[str, ...] = ()
     if older is not None:
@@ -98,6 +100,17 @@ def _fault_shares(faults: Iterable[tuple[Fault, ...]]) -> tuple[FaultShare, ...]
         FaultShare(**texts[id]._asdict(), hosts=count)
         for id, count in sorted(counts.items(), key=lambda i: (-i[1], i[0]))
     )
+
+
+def _mark_old(hosts: list[Host]) -> None:
+    """Note which hosts have sent nothing for a day, or longer, while others have."""
+    newest = max((host.time for host in hosts), default=0)
+    for at, host in enumerate(hosts):
+        days = (newest - host.time) // _DAY
+        if host.time and days:
+            number = "a day" if days == 1 else f"{days} days"
+            problem = f"its newest document is {number} older than the newest of all"
+            hosts[at] = host._replace(problems=(*host.problems, problem))
 
 
 # -- who is odd -----------------------------------------------------------------------------------------
