@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
-from rocmcfg.host.files import open_callers_log
+from rocmcfg.host.files import log_from, open_callers_log
 from rocmcfg.host.problems import Unreadable
 from rocmcfg.model.shape import NamedTuple
 
@@ -18,6 +18,7 @@ LARGEST = (
 )  # bytes of a document: a hundred times as many as one has; its values take up to fifty times as much
 _CHUNK = 64 << 10
 _NEXT = b"\n{"  # begins a document in a file of several: in one, only texts and inner lines follow a line end
+_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 _DEEPEST = 16  # folders inside each other
 
 
@@ -41,11 +42,11 @@ def pieces(paths: Iterable[str]) -> Iterator[Piece]:
     are left out, and no link to a folder is followed."""
     for path in paths:
         if path == "-" or not os.path.isdir(path):
-            yield from _of_file(path, "")
+            yield from _of_file(path, "", is_named=True)
         else:
             for file, folder, problem in _below(path):
                 if problem is None:
-                    yield from _of_file(file, folder)
+                    yield from _of_file(file, folder, is_named=False)
                 else:
                     yield _unreadable(file, folder, problem)
 
@@ -72,11 +73,14 @@ def _below(top: str) -> Iterator[tuple[str, str, OSError | None]]:
         waiting += reversed(inner)
 
 
-def _of_file(path: str, folder: str) -> Iterator[Piece]:
+def _of_file(path: str, folder: str, *, is_named: bool) -> Iterator[Piece]:
     try:
-        stream = open_callers_log(path)
+        stream = open_callers_log(path) if is_named else log_from(os.open(path, _FLAGS), path, pipes=False)
     except Unreadable as problem:
         yield Piece(path, folder, 0, None, problem.reason, "unreadable")
+        return
+    except OSError as problem:
+        yield _unreadable(path, folder, problem)
         return
     with stream:
         descriptor = stream.fileno()

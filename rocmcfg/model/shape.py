@@ -335,6 +335,8 @@ def encode(value: object, of_bytes: Callable[[bytes], str] | None = None) -> Any
     kind = type(value)
     if kind is str or kind is int:
         return value
+    if kind is tuple or kind is list:
+        return [encode(item, of_bytes) for item in value]  # type: ignore[attr-defined]
     if isinstance(value, Enum):
         return value.value
     if value is None or isinstance(value, (str, int, float)):
