@@ -52,13 +52,15 @@ def fleet(
     if kernel and parse_kernel(kernel) is None:
         raise Misuse(f"{kernel!r} is not a kernel version; write 6.19 or 6.19.2-generic", "--kernel")
     stream = open_for_result(html) if html else None
-    shown, diagnostics = workflow.fleet(hosts.open_host(printer, "/"), paths or ("-",), since, kernel)
-    if stream is not None:
-        write_result(html, stream, workflow.page(shown))
-    printer.document(diagnostics, shown)
-    if not printer.json:
-        _show(printer, shown)
-        printer.problems(diagnostics)
+    host = hosts.open_host(printer, "/")
+    with workflow.without_circles():
+        shown, diagnostics = workflow.fleet(host, paths or ("-",), since, kernel)
+        if stream is not None:
+            write_result(html, stream, workflow.page(shown))
+        printer.document(diagnostics, shown)
+        if not printer.json:
+            _show(printer, shown)
+            printer.problems(diagnostics)
 
 
 def _show(printer: Printer, fleet: Fleet) -> None:

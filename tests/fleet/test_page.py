@@ -115,6 +115,17 @@ def test_a_figure_shows_only_its_hosts(tmp_path: Path, window: Browser) -> None:
     assert len(shown(page)) == 3
 
 
+def test_a_value_that_is_chosen_by_keyboard_keeps_the_focus(tmp_path: Path, window: Browser) -> None:
+    put(tmp_path / "all/node1.json", verify())
+    put(tmp_path / "all/node2.json", verify() | {"profiles": ["other"]})
+    page = opened(window, written(tmp_path / "all"))
+    page.run("[...document.querySelectorAll('.value')].find(one => one.textContent === 'other1').focus()")
+    page.press("Enter", 13, "\r")
+    assert shown(page) == ["node2"]
+    assert page.run("document.activeElement.textContent") == "other1"
+    assert page.run("document.activeElement.getAttribute('aria-pressed')") == "true"
+
+
 def test_an_address_leads_to_the_same_selection_again(tmp_path: Path, window: Browser) -> None:
     put(tmp_path / "all/node1.json", verify("pending", "1"))
     put(tmp_path / "all/node2.json", verify())
