@@ -24,12 +24,13 @@ A map for new readers:
       doctor       matches logs and host against the known issues
       report       describes a host for an issue tracker, without names, addresses and secrets
       gate         answers monitors and schedulers, which ask whether jobs may run
+      fleet        shows many hosts at once, from their JSON documents
     workflow   the use cases, as short functions: read this next
     cli        one file per command; `app` composes, and prints the version. `printer` prints the output of
                commands, `help` the pages of --help, and `complete` the words that a shell completes
 
 Three states, never two: desired (the profile, resolved), configured (the files, the next boot) and running
-(the kernel now). Imports point one way: cli → workflow → trial → lint, doctor, report, explain, gate,
+(the kernel now). Imports point one way: cli → workflow → trial → lint, doctor, report, explain, gate, fleet,
 rendering → transaction → planning → judging → state → records → initramfs, facts, knowledge → loaders →
 files → host, languages → model.
 """

@@ -31,6 +31,7 @@ ROOMS = {
     "RC6": "explain",
     "RC70": "lint: the files and the machine",
     "RC71": "lint: findings, one class each",
+    "RC73": "fleet",
     "RC8": "doctor",
     "RC9": "defects and interruptions",
 }
@@ -45,6 +46,7 @@ SAID = {
     "RC3014": "no known boot loader, or several and no proof which one boots the host",
     "RC3015": "rocmcfg cannot configure the boot loader of this host yet, or the host has a configuration of "
     "its own for its boot",
+    "RC7302": "no document of a host was found",
     "RC3016": "rocmcfg cannot configure the initramfs generator of this host yet",
 }
 # Ids that had a meaning once, and get no other.

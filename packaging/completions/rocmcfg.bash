@@ -44,6 +44,7 @@ _rocmcfg_options() {
         "doctor") echo "--log --gfx --kernel --rocm --detailed-exitcode --root --json --quiet -q --verbose -v --debug -h --help" ;;
         "lint") echo "--fix --gfx --kernel --rocm --root --json --quiet -q --verbose -v --debug -h --help" ;;
         "report") echo "--log --bundle --root --json --quiet -q --verbose -v --debug -h --help" ;;
+        "fleet") echo "--html --since --kernel --json --quiet -q --verbose -v --debug -h --help" ;;
         "env") echo "--profile -p --set --with --without --unconditional --any-gpu --rocm --format -f --user --remove --root --json --quiet -q --verbose -v --debug -h --help" ;;
         "run") echo "--profile -p --set --with --without --unconditional --any-gpu --rocm --timeout --json --log --debug -h --help" ;;
         "knowledge") echo "-h --help" ;;
@@ -68,13 +69,12 @@ _rocmcfg_options() {
 _rocmcfg_takes() {
     case $1 in
         --boot-backend) echo boot-backend ;;
-        "crashes show" | "crashes report" | "crashes forget") echo crash ;;
-        --root | --into) echo directory ;;
+        --root | --since) echo directory ;;
         "schema") echo document ;;
         --env-target) echo env-target ;;
         --exit-style) echo exit-style ;;
         --export) echo export ;;
-        --metrics | --features | --log | "doctor" | "lint" | --bundle | "report" | --json | --from-log | "knowledge new" | "knowledge export" | "knowledge install") echo file ;;
+        --metrics | --features | --log | "doctor" | "lint" | --bundle | "report" | --html | "fleet" | --json | --from-log | "knowledge new" | "knowledge export" | "knowledge install") echo file ;;
         --format | -f) echo format ;;
         --gfx) echo gfx ;;
         --kernel) echo kernel ;;
@@ -94,7 +94,7 @@ _rocmcfg_offer() {
     local found=()
     case $1 in
         boot-backend) mapfile -t found < <(compgen -W "bootc grub grub-bls grub-mkconfig kernelstub limine proxmox-boot-tool refind rpm-ostree sdboot-manage sdbootutil systemd-boot uki" -- "$2") ;;
-        document) mapfile -t found < <(compgen -W "failure plan apply take-over confirm reject verify run rollback recover history status explain report lint doctor issues env render check-kernel watch-trial profile-file known-issue" -- "$2") ;;
+        document) mapfile -t found < <(compgen -W "failure plan apply take-over confirm reject verify run rollback recover history status explain report lint doctor issues fleet env render check-kernel watch-trial profile-file known-issue" -- "$2") ;;
         exit-style) mapfile -t found < <(compgen -W "nagios npd slurm" -- "$2") ;;
         export) mapfile -t found < <(compgen -W "node-problem-detector prometheus loki json" -- "$2") ;;
         format) mapfile -t found < <(compgen -W "nixos guix bootc ignition butane machineconfig cloud-init ubuntu-core kickstart gpu-operator talos tuned" -- "$2") ;;
@@ -159,7 +159,7 @@ _rocmcfg() {
     elif [[ $command -eq 0 && $value == -* ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$(_rocmcfg_options "$path")" -- "$value")
     elif [[ -z $path ]]; then
-        mapfile -t COMPREPLY < <(compgen -W "status profile plan apply take-over verify confirm reject rollback history recover explain issues doctor lint report env run knowledge crashes render schema help" -- "$value")
+        mapfile -t COMPREPLY < <(compgen -W "status profile plan apply take-over verify confirm reject rollback history recover explain issues doctor lint report fleet env run knowledge render schema help" -- "$value")
     elif [[ $path == profile ]]; then
         mapfile -t COMPREPLY < <(compgen -W "list show validate new" -- "$value")
     elif [[ $path == knowledge ]]; then

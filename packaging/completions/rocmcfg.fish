@@ -66,6 +66,7 @@ complete -c rocmcfg -n "__fish_rocmcfg_at help" -a issues -d 'List the known iss
 complete -c rocmcfg -n "__fish_rocmcfg_at help" -a doctor -d 'Find known issues in logs, and their cure'
 complete -c rocmcfg -n "__fish_rocmcfg_at help" -a lint -d 'Check settings in any file, and propose fixes'
 complete -c rocmcfg -n "__fish_rocmcfg_at help" -a report -d 'Describe this host for an issue tracker'
+complete -c rocmcfg -n "__fish_rocmcfg_at help" -a fleet -d 'Show many hosts from their JSON documents'
 complete -c rocmcfg -n "__fish_rocmcfg_at help" -a env -d 'Print or write the variables of a profile'
 complete -c rocmcfg -n "__fish_rocmcfg_at help" -a run -d 'Run a program, and say why it failed'
 complete -c rocmcfg -n "__fish_rocmcfg_at help" -a knowledge -d 'Add your own known issues and parameters'
@@ -100,6 +101,7 @@ complete -c rocmcfg -n "__fish_rocmcfg_at " -a issues -d 'List the known issues 
 complete -c rocmcfg -n "__fish_rocmcfg_at " -a doctor -d 'Find known issues in logs, and their cure'
 complete -c rocmcfg -n "__fish_rocmcfg_at " -a lint -d 'Check settings in any file, and propose fixes'
 complete -c rocmcfg -n "__fish_rocmcfg_at " -a report -d 'Describe this host for an issue tracker'
+complete -c rocmcfg -n "__fish_rocmcfg_at " -a fleet -d 'Show many hosts from their JSON documents'
 complete -c rocmcfg -n "__fish_rocmcfg_at " -a env -d 'Print or write the variables of a profile'
 complete -c rocmcfg -n "__fish_rocmcfg_at " -a run -d 'Run a program, and say why it failed'
 complete -c rocmcfg -n "__fish_rocmcfg_at " -a knowledge -d 'Add your own known issues and parameters'
@@ -338,6 +340,16 @@ complete -c rocmcfg -n "__fish_rocmcfg_at report" -l debug -d 'Show the tracebac
 complete -c rocmcfg -n "__fish_rocmcfg_at report" -s h -l help -d 'Show the options, and exit.'
 complete -c rocmcfg -n "__fish_rocmcfg_at report" -F
 
+complete -c rocmcfg -n "__fish_rocmcfg_at fleet" -l html -r -F -d 'Also write one HTML page to FILE.'
+complete -c rocmcfg -n "__fish_rocmcfg_at fleet" -l since -x -a '(__fish_complete_directories)' -d 'Show what changed since the older documents in DIR.'
+complete -c rocmcfg -n "__fish_rocmcfg_at fleet" -l kernel -x -a '(__fish_rocmcfg_ask kernel)' -d 'Show which workarounds this kernel would end.'
+complete -c rocmcfg -n "__fish_rocmcfg_at fleet" -l json -d 'Print one JSON document and nothing else.'
+complete -c rocmcfg -n "__fish_rocmcfg_at fleet" -l quiet -s q -d 'Print problems only.'
+complete -c rocmcfg -n "__fish_rocmcfg_at fleet" -l verbose -s v -d 'Print evidence, sources and details.'
+complete -c rocmcfg -n "__fish_rocmcfg_at fleet" -l debug -d 'Show the traceback of an unexpected error.'
+complete -c rocmcfg -n "__fish_rocmcfg_at fleet" -s h -l help -d 'Show the options, and exit.'
+complete -c rocmcfg -n "__fish_rocmcfg_at fleet" -F
+
 complete -c rocmcfg -n "__fish_rocmcfg_at env" -l profile -s p -x -a '(__fish_rocmcfg_profile_files)' -d 'A profile: its name, a GPU (rx9070xt), a .toml file, or auto (the default). May be repeated.'
 complete -c rocmcfg -n "__fish_rocmcfg_at env" -l set -x -a '(__fish_rocmcfg_ask setting)' -d 'Set one value: amdgpu.runpm=0, feature.gfxoff=false, karg.iommu=pt, env.NAME=VALUE, or profile.NAME=NUMBER for a number that a profile leaves to you. May be repeated.'
 complete -c rocmcfg -n "__fish_rocmcfg_at env" -l with -x -a '(__fish_rocmcfg_ask optional)' -d 'Add an optional setting of the profile.'
@@ -497,4 +509,4 @@ complete -c rocmcfg -n "__fish_rocmcfg_at render" -a '(__fish_rocmcfg_profile_fi
 complete -c rocmcfg -n "__fish_rocmcfg_at schema" -l json -d 'Print one JSON document and nothing else.'
 complete -c rocmcfg -n "__fish_rocmcfg_at schema" -l debug -d 'Show the traceback of an unexpected error.'
 complete -c rocmcfg -n "__fish_rocmcfg_at schema" -s h -l help -d 'Show the options, and exit.'
-complete -c rocmcfg -n "__fish_rocmcfg_at schema" -a 'failure plan apply take-over confirm reject verify run rollback recover history status explain report lint doctor issues env render check-kernel watch-trial profile-file known-issue'
+complete -c rocmcfg -n "__fish_rocmcfg_at schema" -a 'failure plan apply take-over confirm reject verify run rollback recover history status explain report lint doctor issues fleet env render check-kernel watch-trial profile-file known-issue'

@@ -58,6 +58,7 @@ COMMANDS = {
     "doctor": Command("doctor", "doctor"),
     "lint": Command("lint", "lint"),
     "report": Command("report", "report"),
+    "fleet": Command("fleet", "fleet"),
     "env": Command("profile", "env"),
     "run": Command("run", "run", output=("debug",), passes_on=True),
     "knowledge check": Command("knowledge", "check"),

@@ -14,6 +14,7 @@ from typing import Any, Literal, Union
 
 from pydantic import BaseModel, ConfigDict, create_model
 
+from rocmcfg.advice.fleet.host import Fleet
 from rocmcfg.change.transaction.undo import Undo
 from rocmcfg.cli import profile
 from rocmcfg.cli.crashes import CrashDocument
@@ -85,6 +86,7 @@ _NOUNS: dict[str, type] = {
     "crashes show": CrashDocument,
     "crashes report": crashes.CrashReport,
     "crashes forget": crashes.Forgotten,
+    "fleet": Fleet,
     "env": profile.EnvDocument,
     "render": Rendered,
     "check-kernel": Document,

@@ -19,7 +19,7 @@ TASKS = {
     "Try for one boot: apply --trial, then": ("confirm", "reject"),
     "Look up": ("explain", "issues", "profile", "knowledge", "report", "crashes"),
     "Variables only, without root": ("env", "run"),
-    "Repair and scripting": ("recover", "render", "schema"),
+    "Repair and scripting": ("recover", "render", "fleet", "schema"),
 }
 _FIRST = ("Start", "Change")  # the tasks that are shown where no command is named
 EXAMPLES = {

@@ -313,10 +313,15 @@ def is_text(noun: type) -> bool:
 def entries(noun: type) -> tuple[Entry, ...] | None:
     """Return the entries that a noun publishes; None for a class that is not a noun."""
     names = getattr(noun, _LIST, None) or getattr(noun, "_fields", None)
-    return None if names is None else tuple(entry for text in names for entry in _entries(text))
+    return None if names is None else _entries(tuple(names))
 
 
-def _entries(text: str) -> Iterator[Entry]:
+@functools.cache
+def _entries(names: tuple[str, ...]) -> tuple[Entry, ...]:
+    return tuple(entry for text in names for entry in _entries_of(text))
+
+
+def _entries_of(text: str) -> Iterator[Entry]:
     part, colon, words = text.rpartition(": ")
     for word in words.split():
         name, _, path = ("", "", word[1:]) if word.startswith("*") else word.partition("=")
@@ -327,15 +332,20 @@ def _entries(text: str) -> Iterator[Entry]:
 def encode(value: object, of_bytes: Callable[[bytes], str] | None = None) -> Any:
     """Return a noun, and everything in it, as `json.dumps` takes it. Raises TypeError for a value that is not
     published, and for bytes unless `of_bytes` turns them into text."""
+    kind = type(value)
+    if kind is str or kind is int:
+        return value
+    if kind is tuple or kind is list:
+        return [encode(item, of_bytes) for item in value]  # type: ignore[attr-defined]
     if isinstance(value, Enum):
         return value.value
     if value is None or isinstance(value, (str, int, float)):
         return value
     if isinstance(value, Mapping):
         return {key: encode(item, of_bytes) for key, item in value.items()}
-    listed = entries(type(value))
+    listed = entries(kind)
     if listed is not None:
-        return str(value) if is_text(type(value)) else _encoded(value, listed, of_bytes)
+        return str(value) if is_text(kind) else _encoded(value, listed, of_bytes)
     if isinstance(value, (tuple, list)):
         return [encode(item, of_bytes) for item in value]
     if isinstance(value, bytes) and of_bytes:

@@ -23,8 +23,9 @@ from rocmcfg.knowledge import catalogue, toml
 from rocmcfg.loaders.grub import BACKEND
 from rocmcfg.loaders.shared.grub_files import environment_block
 from rocmcfg.loaders.shared.shell_assignments import Environment
+from rocmcfg.model.diagnostic import RocmcfgError
 from rocmcfg.state import values
-from rocmcfg.workflow import linting
+from rocmcfg.workflow import fleet, linting
 from tests.support.growth import grows_too_fast
 
 KNOWN = catalogue.load()
@@ -52,6 +53,18 @@ SHELL = (
 TEXT = ("a", " ", "\n", "a=1\n", "v%d=1\n", "0", '"', "\t", "a:b:", "[a]\n", "\0")
 
 
+DOCUMENTS = (
+    '{"command": "verify", "schema_version": 1, "host": "%d"}\n',
+    '{"a": 1}',
+    "\n{",
+    '{"a":\n',
+    "[",
+    "[1,",
+    '"',
+    " ",
+)
+
+
 class Reader(NamedTuple):
     """`before` stands in front of the pieces, each of which is repeated; %d in one is counted up."""
 
@@ -71,6 +84,13 @@ def _menu(host: LocalHost) -> object:
 
 def _defaults(host: LocalHost) -> object:
     return BACKEND.preflight(host, BACKEND.observe(host), ["amdgpu.a=1"])
+
+
+def _fleet(host: LocalHost) -> object:
+    try:
+        return fleet.fleet(host, [f"{host.root}/fleet"])
+    except RocmcfgError:  # no document describes a host
+        return None
 
 
 def _settings(host: LocalHost) -> object:
@@ -140,6 +160,8 @@ READERS = {
         ("a /boot ext4 rw\n", "a ", "\n"),
         lambda h: environment_block._mount_of(h, "/boot/grub"),
     ),
+    "documents of a fleet": Reader("fleet/all.json", DOCUMENTS, _fleet),
+    "one document of a fleet": Reader("fleet/all.json", DOCUMENTS, _fleet, '{"schema_version": 1, "a": ['),
     "profile": Reader("etc/rocmcfg/profiles/a.toml", KEYS, _toml),
     "a table of a profile": Reader("etc/rocmcfg/profiles/a.toml", ("a.", "a,", "a={"), _toml, "k = {"),
 }

@@ -82,6 +82,7 @@ def measure(temporary: Path, runs: int) -> Iterator[Figure]:
     yield from dense(temporary, min(runs, 5))
     yield from small(temporary, runs)
     yield from running(runs)
+    yield from fleet(temporary / "fleet", min(runs, 5))
     yield from shipped(temporary / "shipped")
     yield from packaged(temporary / "packaged", runs)
 
@@ -294,6 +295,32 @@ def running(runs: int) -> Iterator[Figure]:
     yield Figure("  more than env, which waits for nothing", f"{more:.0f} ms", "<= 30 ms", more > 30)
     alone = repeat(runs, [*program(), "run", "--", "/bin/true"])
     yield Figure("run -- true", seconds(alone))
+
+
+def fleet(work: Path, runs: int) -> Iterator[Figure]:
+    """10,000 hosts with three documents each: the least time of the CPU, the memory and the page."""
+    sys.path.insert(0, str(REPOSITORY))
+    from tests.benchmarks.fleet import in_browser, make
+
+    page = work / "page.html"
+    make(work / "hosts", 10_000, 3)
+    for what, options in (
+        ("table", ()),
+        ("JSON", ("--json",)),
+        ("page", ("--html", str(page))),
+    ):
+        taken = repeat(runs, [*program(), "fleet", str(work / "hosts"), *options])
+        cpu = min(run.cpu for run in taken)
+        peak = max(run.peak for run in taken)
+        yield Figure(f"fleet, 10,000 hosts, {what}: CPU", f"{cpu:.2f} s", "<= 2 s", cpu > 2)
+        yield Figure("  peak memory", f"{peak:.0f} MiB", "<= 150 MiB", peak > 150)
+    large = page.stat().st_size
+    yield Figure("  the page", size(large), "<= 8 MB", large > 8e6)
+    if shutil.which("chromium") is None:
+        yield Figure("  in a browser", "no chromium")
+        return
+    for what, slowest in in_browser(page).items():
+        yield Figure(f"  {what}, slowest", f"{slowest:.0f} ms", "<= 300 ms", slowest > 300)
 
 
 def shipped(work: Path) -> Iterator[Figure]:

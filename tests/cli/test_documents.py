@@ -67,6 +67,18 @@ def _reported(root: Path) -> Result:
     return Result(ended.code, file.read_text(), ended.err)
 
 
+def _collected(root: Path) -> Result:
+    """Return the document about the documents of two hosts, of which one is broken, and an older one."""
+    for name in ("new", "old"):
+        folder = root.parent / name
+        folder.mkdir()
+        (folder / "node1.json").write_text(rocmcfg("status", "--root", root, "--json").out)
+        (folder / "node2.json").write_text(rocmcfg("doctor", DOCTOR_LOG, "--root", root, "--json").out)
+        (folder / "node3.json").write_text("{")
+        _applied(root)
+    return rocmcfg("fleet", root.parent / "old", "--since", root.parent / "new", "--json")
+
+
 RUNS: dict[str, tuple[str, Run]] = {
     "plan": ("plan", _command("plan", "--profile", "auto", "--set", "feature.gfxoff=false", applied=False)),
     "plan of a change": ("plan", _command("plan", "--set", "karg.nomodeset", "--set", "env.HSA_XNACK=1")),
@@ -111,6 +123,7 @@ RUNS: dict[str, tuple[str, Run]] = {
     "lint of nothing": ("lint", _command("lint", "/nowhere", applied=False)),
     "issues --export": ("issues --export", _command("issues", "--export", "prometheus", applied=False)),
     "run": ("run", _reported),
+    "fleet": ("fleet", _collected),
     "check-kernel": ("check-kernel", _command("check-kernel", "6.99.0-none")),
     "watch-trial without one": ("watch-trial", _command("watch-trial")),
     "plan --trial": ("plan", _command("plan", *RUNPM, "--trial", applied=False)),

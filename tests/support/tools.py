@@ -32,6 +32,7 @@ _TABLE: Mapping[str, Elsewhere | None] = {
     "binutils": None,
     "btrfs-progs": None,
     "busybox": None,
+    "chromium": None,
     "cloud-init": None,
     "cpio": None,
     "dash": None,
