@@ -35,6 +35,7 @@ class Command(NamedTuple):
 
 GROUPS = {
     "profile": "List, show, validate and create profiles.",
+    "tries": "List, show, resume and forget your tries.",
     "knowledge": "Add your own known issues and parameters.",
 }
 COMMANDS = {
@@ -59,6 +60,11 @@ COMMANDS = {
     "report": Command("report", "report"),
     "env": Command("profile", "env"),
     "run": Command("run", "run", output=("debug",), passes_on=True),
+    "try": Command("trying", "try_", passes_on=True),
+    "tries list": Command("trying", "list_tries"),
+    "tries show": Command("trying", "show"),
+    "tries resume": Command("trying", "resume"),
+    "tries forget": Command("trying", "forget"),
     "knowledge check": Command("knowledge", "check"),
     "knowledge new": Command("knowledge", "new"),
     "knowledge export": Command("knowledge", "export"),

@@ -15,7 +15,7 @@ from typing import Any, Literal, Union
 from pydantic import BaseModel, ConfigDict, create_model
 
 from rocmcfg.change.transaction.undo import Undo
-from rocmcfg.cli import profile
+from rocmcfg.cli import profile, trying
 from rocmcfg.cli.issues import ExportDocument
 from rocmcfg.cli.report import ReportDocument
 from rocmcfg.cli.rollback import HistoryDocument
@@ -37,6 +37,7 @@ from rocmcfg.workflow.rendering import Rendered
 from rocmcfg.workflow.running import RunReport
 from rocmcfg.workflow.status import Status
 from rocmcfg.workflow.taking_over import TakenOver
+from rocmcfg.workflow.try_report import TryReport
 
 
 class Document(NamedTuple):
@@ -59,6 +60,11 @@ _NOUNS: dict[str, type] = {
     "reject": Undo,
     "verify": VerificationReport,
     "run": RunReport,
+    "try": TryReport,
+    "tries list": trying.TryListDocument,
+    "tries show": TryReport,
+    "tries resume": TryReport,
+    "tries forget": trying.ForgottenDocument,
     "rollback": Undo,
     "recover": Undo,
     "history": HistoryDocument,
