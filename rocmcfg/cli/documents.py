@@ -15,7 +15,7 @@ from typing import Any, Literal, Union
 from pydantic import BaseModel, ConfigDict, create_model
 
 from rocmcfg.change.transaction.undo import Undo
-from rocmcfg.cli import profile, trying
+from rocmcfg.cli import profile, tries
 from rocmcfg.cli.issues import ExportDocument
 from rocmcfg.cli.report import ReportDocument
 from rocmcfg.cli.rollback import HistoryDocument
@@ -61,10 +61,10 @@ _NOUNS: dict[str, type] = {
     "verify": VerificationReport,
     "run": RunReport,
     "try": TryReport,
-    "tries list": trying.TryListDocument,
+    "tries list": tries.TryListDocument,
     "tries show": TryReport,
     "tries resume": TryReport,
-    "tries forget": trying.ForgottenDocument,
+    "tries forget": tries.ForgottenDocument,
     "rollback": Undo,
     "recover": Undo,
     "history": HistoryDocument,

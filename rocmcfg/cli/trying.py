@@ -1,5 +1,5 @@
-"""Command `try`: run a program again and again, with settings and without, and say what they do to its fault.
-Commands `tries list`, `show`, `resume` and `forget`: look after earlier tries. Need no rights."""
+"""Command `try`: run a program again and again, with settings and without, and say what they do to its
+fault. Needs no rights."""
 
 from __future__ import annotations
 
@@ -7,29 +7,20 @@ import os
 import re
 import shlex
 import sys
-from datetime import timedelta
 
-from rocmcfg.cli import hosts
+from rocmcfg.cli import hosts, try_view
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import Misuse, Printer
 from rocmcfg.cli.run_options import seconds, variables
-from rocmcfg.experiments.course import Course
-from rocmcfg.experiments.statistics import expected_runs
 from rocmcfg.experiments.which import MOST_SETTINGS
 from rocmcfg.host.foreground import find
 from rocmcfg.host.local import LocalHost
-from rocmcfg.host.user_state import UserState
 from rocmcfg.model.diagnostic import fail
-from rocmcfg.model.experiment import Design, Kind, Step, Variable
+from rocmcfg.model.experiment import Design, Kind, Variable
 from rocmcfg.model.request import Request
-from rocmcfg.model.shape import NamedTuple, published
-from rocmcfg.records import tries as records
-from rocmcfg.records.tries import Terms, Try
-from rocmcfg.workflow import try_tracker, try_words, trying
-from rocmcfg.workflow.one_run import Stopped
-from rocmcfg.workflow.try_report import TryReport, name_of, report
-
-_NUMBER = opt.argument("TRY", "The number of the try; the newest if absent.", "free", required=False)
+from rocmcfg.model.shape import NamedTuple
+from rocmcfg.records.tries import Terms
+from rocmcfg.workflow import trying
 
 
 class FailureOptions(NamedTuple):
@@ -129,8 +120,8 @@ def try_(
     state = trying.tries_of(os.environ)
     with state.locked():
         attempt = trying.begin(state, program, design, terms, dict(os.environ), requested.profiles)
-        _say_what_comes(printer, attempt)
-        _carry_out(printer, host, state, attempt)
+        try_view.say_what_comes(printer, attempt)
+        try_view.carry_out(printer, host, state, attempt)
 
 
 def _kind(drop: bool, which: bool, cost: bool) -> Kind:
@@ -225,187 +216,3 @@ def _design(kind: Kind, settings: tuple[Variable, ...], limits: LimitOptions) ->
         pairs=pairs,
         warm_up=not limits.no_warm_up,
     )
-
-
-def _say_what_comes(printer: Printer, attempt: Try) -> None:
-    """Say how long it may take, before the first run."""
-    design, number = attempt.begun.design, attempt.number
-    printer.line(f"Try {number}: {_QUESTIONS[design.kind]} {try_words.names(design, design.all)}")
-    if design.kind == "cost":
-        printer.wrapped(f"{2 * design.pairs + 2 * design.warm_up} runs, each as long as yours.", "")
-    else:
-        few, many = (expected_runs(rate, design.error) for rate in (0.5, 0.05))
-        printer.wrapped(
-            f"About {few} runs if the fault comes in every second run, and {many} if it comes in every "
-            f"twentieth; at most {design.most_runs}. A more frequent fault is found out sooner: run longer, "
-            "loop inside the program, or start several at once.",
-            "",
-        )
-    if attempt.begun.without:
-        names = ", ".join(attempt.begun.without)
-        printer.wrapped(f"{names}: set in this shell already; the control runs without.", "")
-    printer.wrapped(
-        "If bad memory is possible, run memtest_vulkan first: no setting cures it. Ctrl-C loses no run: "
-        f"`rocmcfg tries resume {number}` goes on.",
-        "",
-    )
-
-
-_QUESTIONS = {
-    "cure": "does it cure?",
-    "drop": "which can go?",
-    "which": "which is it?",
-    "cost": "what does it cost?",
-}
-
-
-def _carry_out(printer: Printer, host: LocalHost, state: UserState, attempt: Try) -> None:
-    """Run the try to its end, and print what it found."""
-    resume = f"rocmcfg tries resume {attempt.number}"
-
-    def watch(course: Course, step: Step) -> None:
-        design = attempt.begun.design
-        times = [outcome.microseconds for outcome in course.outcomes]
-        left = step.most * sum(times) / len(times) / 1e6 if times else 0
-        counted = ", ".join(
-            f"{name_of(design, arm)} {tally.failures}/{tally.runs}"
-            for arm, tally in course.counted.tallies.items()
-        )
-        at_most = f"at most {step.most} left" + (f" ({timedelta(seconds=round(left))})" if left >= 1 else "")
-        failed = f" · failed: {counted}" if counted else ""
-        printer.progress(f"run {len(course.outcomes) + 1} ({step.purpose}){failed} · {at_most}")
-
-    echo = 2 if printer.verbose else None
-    try:
-        made = trying.go_on(host, state, attempt, dict(os.environ), watch, echo)
-    except (Stopped, KeyboardInterrupt):
-        printer.end_progress()
-        summary = f"stopped; try {attempt.number} keeps the runs so far"
-        raise fail("RC4415", summary, hint=f"`{resume}` goes on") from None
-    printer.document((), made)
-    _show(printer, made)
-
-
-def _show(printer: Printer, made: TryReport) -> None:
-    printer.line()
-    if made.sentence:
-        printer.paragraph(made.sentence)
-    else:
-        printer.wrapped(f"Try {made.number} is not over: `rocmcfg tries resume {made.number}` goes on.", "")
-    for advice in made.advice:
-        printer.paragraph(advice)
-    printer.line()
-    rows = [
-        (
-            arm.name,
-            str(arm.runs),
-            str(arm.failures),
-            f"{arm.most:.0f} %",
-            f"{arm.seconds:.3g} s" if arm.seconds is not None else "",
-            ", ".join(f"{reason} {count}" for reason, count in arm.reasons.items()),
-        )
-        for arm in made.arms
-    ]
-    printer.table(("ARM", "RUNS", "FAILED", "AT MOST", "TIME", "FAILURES"), rows)
-    if made.kept:
-        printer.wrapped(f"Output and kernel lines of the first failures: {os.path.dirname(made.kept[0])}", "")
-    if made.apply:
-        printer.line()
-        printer.to_copy("To keep it:", made.apply)
-    printer.wrapped(f"For a tracker: rocmcfg tries show {made.number} --tracker", "")
-
-
-def _chosen(state: UserState, text: str) -> Try:
-    """Return the try of a number, the newest for no text. Raises Misuse or RocmcfgError."""
-    if text and not re.fullmatch(r"[1-9][0-9]{0,8}", text, re.ASCII):
-        raise Misuse(f"{text!r} is not the number of a try", hint="`rocmcfg tries list` shows them")
-    numbers = state.numbers()
-    if not text and not numbers:
-        raise fail("RC4403", "there is no try yet", hint="rocmcfg try --set env.NAME=VALUE -- PROGRAM")
-    return records.load(state, int(text) if text else numbers[-1])
-
-
-@published("tries")
-class TryListDocument(NamedTuple):
-    """All tries of this user on this host, oldest first."""
-
-    tries: tuple[TryReport, ...]
-
-
-@published("number")
-class ForgottenDocument(NamedTuple):
-    """The try that was removed."""
-
-    number: int
-
-
-def list_tries(printer: Printer) -> None:
-    """List your tries, oldest first."""
-    loaded, problems = trying.every(trying.tries_of(os.environ))
-    made = [report(attempt) for attempt in loaded]
-    printer.document(problems, TryListDocument(tuple(made)))
-    rows = [
-        (
-            str(each.number),
-            each.began[:16].replace("T", " "),
-            each.verdict or "not over",
-            " ".join(each.settings) or "none",
-            shlex.join(each.program),
-        )
-        for each in made
-    ]
-    if rows:
-        printer.table(("TRY", "BEGAN (UTC)", "VERDICT", "SETTINGS", "PROGRAM"), rows)
-    elif not problems:
-        printer.line("No tries yet: rocmcfg try --set env.NAME=VALUE -- PROGRAM")
-    printer.problems(problems)
-
-
-def show(
-    printer: Printer,
-    *,
-    number: str = _NUMBER,
-    tracker: bool = opt.switch("--tracker", help="Print it as Markdown for an issue tracker."),
-) -> None:
-    """Show a try: its verdict, its counts and what failed."""
-    state = trying.tries_of(os.environ)
-    made = report(_chosen(state, number))
-    printer.document((), made)
-    if tracker:
-        printer.result(try_tracker.text(made))
-    else:
-        printer.line(
-            f"Try {made.number} of {made.began[:16].replace('T', ' ')} UTC: {shlex.join(made.program)}"
-        )
-        _show(printer, made)
-
-
-def resume(
-    printer: Printer,
-    *,
-    number: str = _NUMBER,
-    crashed: bool = opt.switch(
-        "--crashed", help="Count the run during which the machine went down as failed."
-    ),
-) -> None:
-    """Go on with a try that was interrupted."""
-    host = hosts.open_host(printer, "/")
-    state = trying.tries_of(os.environ)
-    with state.locked():
-        attempt = _chosen(state, number)
-        attempt, remarks = trying.take_up(host, state, attempt, dict(os.environ), crashed=crashed)
-        printer.problems(remarks)
-        _carry_out(printer, host, state, attempt)
-
-
-def forget(printer: Printer, *, number: str = opt.argument("TRY", "The number of the try.", "free")) -> None:
-    """Remove a try and what was kept of it."""
-    state = trying.tries_of(os.environ)
-    if not re.fullmatch(r"[1-9][0-9]{0,8}", number, re.ASCII):
-        raise Misuse(f"{number!r} is not the number of a try", hint="`rocmcfg tries list` shows them")
-    with state.locked():
-        if int(number) not in state.numbers():
-            raise fail("RC4403", f"there is no try {number}", hint="`rocmcfg tries list` shows them")
-        state.remove(int(number))
-    printer.document((), ForgottenDocument(int(number)))
-    printer.line(f"Try {number} is forgotten.")

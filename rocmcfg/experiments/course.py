@@ -12,6 +12,7 @@ from rocmcfg.model.shape import NamedTuple
 T = TypeVar("T")
 # A part of an experiment yields the next run, is sent how it ended, and returns a result.
 Part = Generator[Step, Outcome, T]
+_DRIFT = 0.01  # chance at most of calling a control drifted that has not; its runs cost only where it has
 _EVERY = 4  # clean runs of the treatment, after which the control runs once: the sentinel
 
 
@@ -78,23 +79,24 @@ def cleared(
     """Run the treatment until its first failure, or until it ended well often enough.
 
     After every fourth run of the treatment the control runs once. A cure is accepted only once such a
-    sentinel has failed: the fault is then still there. If the control ended well so often that the same test
-    would call it cured, it drifted.
+    sentinel has failed: the fault is then still there. If the control ended well so often that the test would
+    call it cured, it drifted.
     """
     wanted = clean_runs_wanted(control_runs, error)
+    enough = clean_runs_wanted(control_runs, min(error, _DRIFT))
     sentinels, alive = 0, False
     for number in range(1, wanted + 1):
         still = wanted - number
-        most = still + 1 + max(0 if alive else wanted - sentinels, still // _EVERY)
+        most = still + 1 + max(0 if alive else enough - sentinels, still // _EVERY)
         if (yield from counted.run(arm, purpose, most)):
             return Cleared(number, failed=True)
         if number % _EVERY == 0:
             alive |= yield from counted.run(control, "sentinel", most - 1)
             sentinels += 1
     while not alive:
-        if sentinels >= wanted:
+        if sentinels >= enough:
             return Cleared(wanted, failed=False, drifted=True)
-        alive = yield from counted.run(control, "sentinel", wanted - sentinels)
+        alive = yield from counted.run(control, "sentinel", enough - sentinels)
         sentinels += 1
     return Cleared(wanted, failed=False)
 

@@ -7,6 +7,8 @@ most. What it believes is no claim: that comes from fresh runs of the set, compa
 
 from __future__ import annotations
 
+from functools import cache
+from heapq import nlargest
 from itertools import combinations
 
 from rocmcfg.experiments.course import Counted, Part, cleared, reproduced
@@ -18,7 +20,7 @@ MOST_SETTINGS = 12
 _MOST_NEEDED = 3
 _NEEDED = (0.3, 0.4, 0.2, 0.1)  # the prior of the number of needed settings
 _HARMFUL = 0.1  # the prior that one of the others makes it worse
-_SURE, _SURE_OF_NONE = 0.97, 0.97  # beliefs at which the search ends
+_SURE, _SURE_OF_NONE = 0.97, 0.985  # beliefs at which the search ends
 _CONSIDERED = 150  # the likeliest hypotheses, by which an arm is chosen
 _WORN_OUT = 0.6  # of the information of an arm when it was chosen; below this another is chosen
 
@@ -28,20 +30,15 @@ class _Hypothesis:
     which the fault, and the harmful setting, could show."""
 
     __slots__ = (
-        "failures",
-        "harm",
-        "harm_clean",
-        "harm_failures",
-        "need",
-        "prior",
-        "uncured_clean",
-        "weight",
+        *("need", "harm", "prior", "weight", "failures", "uncured_clean", "harm_failures", "harm_clean"),
+        *("rate", "harm_rate"),
     )
 
     def __init__(self, need: int, harm: int, prior: float) -> None:
         self.need, self.harm, self.prior = need, harm, prior
         self.failures = self.uncured_clean = self.harm_failures = self.harm_clean = 0
         self.weight = prior
+        self.rate = self.harm_rate = (0.0, 0.0)  # what is predicted, if it is among the likeliest
 
 
 class Belief(NamedTuple):
@@ -58,8 +55,8 @@ class Search:
         self._settings = len(design.settings)
         weights = design.weights or (1,) * self._settings
         self._hypotheses = _hypotheses(weights)
-        self._control = (0, 0)
-        self._ranked: list[_Hypothesis] = []
+        self._ranked: list[_Hypothesis] = []  # the likeliest, and the sum of their weights
+        self._total = 1.0
         self._weigh()
 
     def add(self, arm: int, failed: bool) -> None:
@@ -91,7 +88,11 @@ class Search:
             total += each.weight
         for each in self._hypotheses:
             each.weight /= total
-        self._ranked = sorted(self._hypotheses, key=lambda each: -each.weight)[:_CONSIDERED]
+        self._ranked = nlargest(_CONSIDERED, self._hypotheses, key=lambda each: each.weight)
+        self._total = sum(each.weight for each in self._ranked)
+        for each in self._ranked:
+            each.rate = _predicted(each.failures, each.uncured_clean)
+            each.harm_rate = _predicted(each.harm_failures, each.harm_clean)
 
     def best(self) -> Belief:
         """Return the likeliest set of needed settings; 0 where none cures."""
@@ -119,19 +120,24 @@ class Search:
         Statistics 27 (1956) 986-1005)."""
         if not arm:
             return 0.0
-        likeliest = self._ranked[0]
-        rate = rate_after(likeliest.failures, likeliest.uncured_clean)
-        harm_rate = rate_after(likeliest.harm_failures + 1, likeliest.harm_clean)
-        uncured = harmed = total = 0.0
+        chance = noise = 0.0
         for each in self._ranked:
-            total += each.weight
             if each.harm & arm:
-                harmed += each.weight
-            elif not each.need or each.need & ~arm:
-                uncured += each.weight
-        uncured, harmed = uncured / total, harmed / total
-        noise = uncured * entropy(rate) + harmed * entropy(harm_rate)
-        return entropy(uncured * rate + harmed * harm_rate) - noise
+                share, (rate, entropy_of_rate) = each.weight, each.harm_rate
+            elif each.need and each.need & ~arm == 0:
+                continue
+            else:
+                share, (rate, entropy_of_rate) = each.weight, each.rate
+            chance += share * rate
+            noise += share * entropy_of_rate
+        return entropy(chance / self._total) - noise / self._total
+
+
+@cache
+def _predicted(failures: int, clean: int) -> tuple[float, float]:
+    """Return the rate of failure that is expected after these runs, and its entropy."""
+    rate = rate_after(failures, clean)
+    return rate, entropy(rate)
 
 
 def _hypotheses(weights: tuple[int, ...]) -> list[_Hypothesis]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from statistics import median
 
 from rocmcfg.experiments.kinds import course
 from rocmcfg.experiments.statistics import ratio, upper_bound
-from rocmcfg.model.experiment import CONTROL, Design, Kind, Obstacle, Tally, Verdict
+from rocmcfg.model.experiment import CONTROL, Design, Kind, Obstacle, Outcome, Purpose, Tally, Verdict
 from rocmcfg.model.request import Request, command_line
 from rocmcfg.model.shape import NamedTuple, published
 from rocmcfg.records.tries import Ran, Try
@@ -100,7 +101,7 @@ def report(attempt: Try) -> TryReport:
         )
     ran = [line for line in attempt.lines if isinstance(line, Ran)]
     concerned = finding.arm if finding is not None else design.all
-    measured = tallies.get(concerned, Tally()) if concerned or design.kind == "drop" else Tally()
+    measured = _measured(outcomes, under_way.purposes, concerned, tallies.get(concerned, Tally()))
     bound = _percent(measured, design.error) if measured.runs else None
     price = _price(design, tallies, under_way.counted.pairs)
     counted = [o for o, p in zip(outcomes, under_way.purposes, strict=True) if p != "warm-up"]
@@ -108,6 +109,7 @@ def report(attempt: Try) -> TryReport:
         design,
         finding,
         tallies,
+        measured,
         bound,
         price,
         Counter(f"{o.failure} {o.detail}".strip() for o in counted if o.failure),
@@ -136,6 +138,13 @@ def report(attempt: Try) -> TryReport:
         tuple(f"{attempt.number}/{name}" for line in ran for name in line.kept),
         tuple(dict.fromkeys(line.fault for line in ran if line.fault)),
     )
+
+
+def _measured(outcomes: tuple[Outcome, ...], purposes: Sequence[Purpose], arm: int, whole: Tally) -> Tally:
+    """Return the runs of an arm that the verdict rests on: those of a confirmation alone, where there was
+    one, since the arm was chosen by those before."""
+    fresh = [o for o, p in zip(outcomes, purposes, strict=True) if o.arm == arm and p == "confirmation"]
+    return Tally(len(fresh), sum(o.failure != "" for o in fresh)) if fresh else whole
 
 
 def _apply(settings: tuple[str, ...]) -> str:

@@ -31,11 +31,13 @@ class Price(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """What the words about a try are chosen by. `bound` is in percent."""
+    """What the words about a try are chosen by. `measured` are the runs that the verdict rests on, and
+    `bound`, in percent, is that of their rate of failure."""
 
     design: Design
     finding: Finding | None
     tallies: dict[int, Tally]
+    measured: Tally
     bound: float | None
     price: Price | None
     reasons: Counter[str]
@@ -76,7 +78,7 @@ def sentence(evidence: Evidence) -> str:
 
 
 def _cure(evidence: Evidence, finding: Finding) -> str:
-    design, (control, treatment) = evidence.design, (evidence.of(CONTROL), evidence.of(finding.arm))
+    design, (control, treatment) = evidence.design, (evidence.of(CONTROL), evidence.measured)
     what = names(design, finding.arm)
     if finding.verdict == "not-reproduced":
         return _not_reproduced(evidence)
@@ -110,7 +112,7 @@ def _drop(evidence: Evidence, finding: Finding) -> str:
             f"{counts(control)}; at most {evidence.bound:.0f} % of runs fail."
         )
     kept, gone = names(design, finding.arm), names(design, design.all & ~finding.arm)
-    with_kept = counts(evidence.of(finding.arm))
+    with_kept = counts(evidence.measured)
     seen = f"the program failed {counts(evidence.of(CONTROL))} without any, and {with_kept}"
     if finding.verdict == "needed":
         return f"Each of {kept} is needed here: {seen} with all; without any one of them it failed."

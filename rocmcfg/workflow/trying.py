@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import shlex
 from collections.abc import Callable, Mapping
 
 from rocmcfg.experiments.course import Course
@@ -96,9 +97,15 @@ def go_on(
         mark = secrets.token_hex(16)
         tries.append(state, number, Started(now(), step.arm, boot, mark))
         arm_environment = environment_of(begun, step.arm, environment)
-        evidence = run_once(view, begun, step.arm, arm_environment, mark, reference, passed_on_to)
+        try:
+            evidence = run_once(view, begun, step.arm, arm_environment, mark, reference, passed_on_to)
+            if not under_way.outcomes:
+                _require_runnable(begun.program, evidence.outcome)
+        except RocmcfgError:
+            if not under_way.outcomes:
+                state.remove(number)  # there is nothing to resume
+            raise
         outcome = evidence.outcome
-        _require_runnable(state, attempt, under_way, outcome)
         files: tuple[str, ...] = ()
         if outcome.failure and kept.get(step.arm, 0) < _KEPT:
             kept[step.arm] = kept.get(step.arm, 0) + 1
@@ -116,15 +123,11 @@ def go_on(
     return report(tries.load(state, number))
 
 
-def _require_runnable(state: UserState, attempt: Try, under_way: Course, outcome: Outcome) -> None:
-    """Raise RocmcfgError where the very first run ends as a shell ends for a program that it cannot run."""
-    codes = {f"exit code {code}" for code in _CANNOT_RUN}
-    if under_way.outcomes or outcome.failure != "exit" or outcome.detail not in codes:
-        return
-    state.remove(attempt.number)
-    name = attempt.begun.program[0]
-    summary = f"{name} ended with {outcome.detail}: so a shell ends where it cannot run a program"
-    raise fail("RC4407", summary, hint=f"run it once by hand: {' '.join(attempt.begun.program)}")
+def _require_runnable(program: tuple[str, ...], outcome: Outcome) -> None:
+    """Raise RocmcfgError where the first run ends as a shell ends for a program that it cannot run."""
+    if outcome.failure == "exit" and outcome.detail in {f"exit code {code}" for code in _CANNOT_RUN}:
+        summary = f"{program[0]} ended with {outcome.detail}, as a shell does that cannot run a program"
+        raise fail("RC4407", summary, hint=f"run it once by hand: {shlex.join(program)}")
 
 
 def _keep(state: UserState, number: int, run: int, evidence: Evidence) -> tuple[str, ...]:
