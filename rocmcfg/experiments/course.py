@@ -63,40 +63,46 @@ class Cleared(NamedTuple):
     drifted: bool = False
 
 
-def reproduced(counted: Counted, arm: int = CONTROL) -> Part[int]:
+def reproduced(counted: Counted) -> Part[int]:
     """Run the control until its third failure, and return the number of its runs; 0 where the fault does not
     show up."""
-    while (tally := counted.of(arm)).failures < FAILURES:
+    while (tally := counted.of(CONTROL)).failures < FAILURES:
         if not tally.failures and tally.runs >= counted.design.give_up:
             return 0
-        yield from counted.run(arm, "control", counted.left)
+        yield from counted.run(CONTROL, "control", counted.left)
     return tally.runs
 
 
 def cleared(
-    counted: Counted, arm: int, control_runs: int, error: float, purpose: Purpose, control: int = CONTROL
+    counted: Counted, arm: int, control_runs: int, error: float, purpose: Purpose, *, ends: bool = True
 ) -> Part[Cleared]:
     """Run the treatment until its first failure, or until it ended well often enough.
 
     After every fourth run of the treatment the control runs once. A cure is accepted only once such a
     sentinel has failed: the fault is then still there. If the control ended well so often that the test would
-    call it cured, it drifted.
+    call it cured, it drifted. `ends`: the experiment ends with the result.
     """
     wanted = clean_runs_wanted(control_runs, error)
     enough = clean_runs_wanted(control_runs, min(error, _DRIFT))
     sentinels, alive = 0, False
+
+    def most(treated: int) -> int:
+        """Return the number of runs that remain at most after this many of the treatment."""
+        if not ends:
+            return counted.left
+        regular = wanted // _EVERY - sentinels
+        return wanted - treated + (regular if alive else max(regular, enough - sentinels))
+
     for number in range(1, wanted + 1):
-        still = wanted - number
-        most = still + 1 + max(0 if alive else enough - sentinels, still // _EVERY)
-        if (yield from counted.run(arm, purpose, most)):
+        if (yield from counted.run(arm, purpose, most(number - 1))):
             return Cleared(number, failed=True)
         if number % _EVERY == 0:
-            alive |= yield from counted.run(control, "sentinel", most - 1)
+            alive |= yield from counted.run(CONTROL, "sentinel", most(number))
             sentinels += 1
     while not alive:
         if sentinels >= enough:
             return Cleared(wanted, failed=False, drifted=True)
-        alive = yield from counted.run(control, "sentinel", enough - sentinels)
+        alive = yield from counted.run(CONTROL, "sentinel", most(wanted))
         sentinels += 1
     return Cleared(wanted, failed=False)
 

@@ -15,10 +15,11 @@ def cost(counted: Counted) -> Part[Finding]:
     design = counted.design
     order, lost = (CONTROL, design.all), 0
     while len(counted.pairs) < design.pairs:
-        most = 2 * (design.pairs - len(counted.pairs)) + design.pairs - lost
         pair = {}
         for at, arm in enumerate(order):
-            pair[arm] = yield from counted.timed(arm, "timing", most - at)
+            cold = sum(other not in counted.warm for other in order[at + 1 :]) * design.warm_up
+            most = 2 * (design.pairs - len(counted.pairs) + design.pairs // 2 - lost) - at + cold
+            pair[arm] = yield from counted.timed(arm, "timing", most)
         if any(outcome.failure for outcome in pair.values()):
             lost += 1
             if lost > design.pairs // 2:

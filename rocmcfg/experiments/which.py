@@ -180,7 +180,7 @@ def which(counted: Counted) -> Part[Finding]:
         if not belief.need and belief.probability >= _SURE_OF_NONE:
             return Finding("no-effect", design.all)
         if belief.need and belief.probability >= _SURE:
-            result = yield from cleared(counted, belief.need, control_runs, error, "confirmation")
+            result = yield from cleared(counted, belief.need, control_runs, error, "confirmation", ends=False)
             if result.drifted:
                 return Finding("undecided", belief.need, "drift")
             if not result.failed:

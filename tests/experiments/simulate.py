@@ -144,7 +144,8 @@ def main(share: float) -> int:
     cures_each, searches_each = max(100, round(share * _CURES)), max(10, round(share * _SEARCHES))
     with multiprocessing.Pool() as pool:
         rows = pool.imap(_cure_row, [(rate, cures_each) for rate in RATES])
-        head = f"rate, false cures, false worse, runs; cures found, runs; a third left: cures; coverage ({cures_each} each)"
+        head = "rate, false cures, false worse, runs; cures found, runs; a third left: cures; coverage"
+        head += f" ({cures_each} each)"
         holds = _table(head, rows)
         tasks = [(rate, needed, searches_each) for rate in SEARCHED for needed in range(4)]
         head = f"\nrate, needed of 12, right, false, runs, verdicts ({searches_each} each)"
