@@ -66,6 +66,7 @@ def carry_out(printer: Printer, host: LocalHost, state: UserState, attempt: Try)
         failed = f" · failed: {counted}" if counted else ""
         printer.progress(f"run {len(course.outcomes) + 1} ({step.purpose}){failed} · {at_most}")
 
+    printer.problems(trying.blindness(host, attempt))
     echo = 2 if printer.verbose else None
     try:
         made = trying.go_on(host, state, attempt, dict(os.environ), watch, echo)

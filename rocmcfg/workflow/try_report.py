@@ -101,7 +101,8 @@ def report(attempt: Try) -> TryReport:
         )
     ran = [line for line in attempt.lines if isinstance(line, Ran)]
     concerned = finding.arm if finding is not None else design.all
-    measured = _measured(outcomes, under_way.purposes, concerned, tallies.get(concerned, Tally()))
+    shown = CONTROL if finding is not None and finding.verdict == "not-reproduced" else concerned
+    measured = _measured(outcomes, under_way.purposes, shown, tallies.get(shown, Tally()))
     bound = _percent(measured, design.error) if measured.runs else None
     price = _price(design, tallies, under_way.counted.pairs)
     counted = [o for o, p in zip(outcomes, under_way.purposes, strict=True) if p != "warm-up"]
@@ -114,6 +115,7 @@ def report(attempt: Try) -> TryReport:
         price,
         Counter(f"{o.failure} {o.detail}".strip() for o in counted if o.failure),
         any(line.fault.startswith("AMD-8") for line in ran),
+        any(outcome.left_behind for outcome in outcomes),
     )
     settings = tuple(f"{s.name}={s.value}" for s in design.of(concerned))
     return TryReport(

@@ -15,6 +15,10 @@ MEMORY = (
     "The kernel logged a fault that is probably the hardware's. Test the GPU's memory first, with "
     "memtest_vulkan: no setting cures bad memory."
 )
+STAYS = (
+    "The program left processes running, which were ended before the next run. Of a program that forks and "
+    "stays, only the first process is judged: start it in the foreground."
+)
 _ALWAYS = (
     "Every run failed, with the settings and without. Run the program once by hand, and check that it works "
     "at all."
@@ -42,6 +46,7 @@ class Evidence(NamedTuple):
     price: Price | None
     reasons: Counter[str]
     hardware: bool
+    left_behind: bool
 
     def of(self, arm: int) -> Tally:
         return self.tallies.get(arm, Tally())
@@ -193,6 +198,7 @@ def advice(evidence: Evidence) -> tuple[str, ...]:
     """Return what the reader should look at next or first."""
     finding = evidence.finding
     pieces = [MEMORY] if evidence.hardware else []
+    pieces += [STAYS] if evidence.left_behind else []
     if finding is None:
         return tuple(pieces)
     if evidence.every_run_failed:

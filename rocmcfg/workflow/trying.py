@@ -11,15 +11,17 @@ from collections.abc import Callable, Mapping
 from rocmcfg.experiments.course import Course
 from rocmcfg.experiments.kinds import course
 from rocmcfg.host import runner
+from rocmcfg.host.kernel_log import KernelLog, LogFile
 from rocmcfg.host.user_state import UserState, place
 from rocmcfg.host.view import HostView
-from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, fail, warning
+from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, cut, fail, warning
 from rocmcfg.model.experiment import CONTROL, Design, Finding, Outcome, Step
 from rocmcfg.records import tries
 from rocmcfg.records.journal import now
 from rocmcfg.records.receipt import boot_id
 from rocmcfg.records.tries import Begun, Ran, Resumed, Started, Terms, Try
 from rocmcfg.workflow.one_run import Evidence, Health, environment_of, run_once, surroundings
+from rocmcfg.workflow.running import how_to_allow
 from rocmcfg.workflow.try_report import TryReport, report
 
 _KEPT = 3  # failures of each arm whose output and log are kept
@@ -100,7 +102,7 @@ def go_on(
         try:
             evidence = run_once(view, begun, step.arm, arm_environment, mark, reference, passed_on_to)
             if not under_way.outcomes:
-                _require_runnable(begun.program, evidence.outcome)
+                _require_runnable(begun.program, evidence)
         except RocmcfgError:
             if not under_way.outcomes:
                 state.remove(number)  # there is nothing to resume
@@ -123,11 +125,24 @@ def go_on(
     return report(tries.load(state, number))
 
 
-def _require_runnable(program: tuple[str, ...], outcome: Outcome) -> None:
+def blindness(view: HostView, attempt: Try) -> list[Diagnostic]:
+    """Return a warning where the kernel's log cannot be read, so that faults of a GPU are not seen."""
+    log = LogFile(attempt.begun.terms.log) if attempt.begun.terms.log else KernelLog()
+    problem = log.read().problem
+    log.close()
+    if not problem:
+        return []
+    summary = f"faults of the GPU are not seen, as the kernel's log cannot be read ({problem})"
+    return [warning("RC4416", summary, hint=how_to_allow(view))]
+
+
+def _require_runnable(program: tuple[str, ...], evidence: Evidence) -> None:
     """Raise RocmcfgError where the first run ends as a shell ends for a program that it cannot run."""
+    outcome = evidence.outcome
     if outcome.failure == "exit" and outcome.detail in {f"exit code {code}" for code in _CANNOT_RUN}:
         summary = f"{program[0]} ended with {outcome.detail}, as a shell does that cannot run a program"
-        raise fail("RC4407", summary, hint=f"run it once by hand: {shlex.join(program)}")
+        printed = evidence.printed.kept.decode("utf-8", "replace").strip().rpartition("\n")[2]
+        raise fail("RC4407", summary, detail=cut(printed), hint=f"run it once by hand: {shlex.join(program)}")
 
 
 def _keep(state: UserState, number: int, run: int, evidence: Evidence) -> tuple[str, ...]:

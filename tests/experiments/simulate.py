@@ -40,6 +40,7 @@ def experiment(kind: Kind, settings: int, rate: Rate, seed: int) -> tuple[Findin
         failed = chance.random() < rate(step.arm)
         under_way.add(Outcome(step.arm, "exit" if failed else "", "", 1000))
     finding = under_way.next
+    assert isinstance(finding, Finding)
     return finding, len(under_way.outcomes), under_way.counted.of(finding.arm)
 
 

@@ -107,7 +107,8 @@ def _rejects(logarithms: list[float], shift: float, sums: list[int]) -> bool:
 
 def test_too_few_pairs_have_no_interval() -> None:
     middle, low, high = ratio([log(1.5)] * 5, ERROR)
-    assert (middle, low, high) == (pytest.approx(1.5), 0.0, float("inf"))
+    assert middle == pytest.approx(1.5)
+    assert (low, high) == (0.0, float("inf"))
 
 
 def test_the_likelihood_is_the_mean_over_the_rates() -> None:
