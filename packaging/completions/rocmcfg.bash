@@ -46,6 +46,12 @@ _rocmcfg_options() {
         "report") echo "--log --bundle --root --json --quiet -q --verbose -v --debug -h --help" ;;
         "env") echo "--profile -p --set --with --without --unconditional --any-gpu --rocm --format -f --user --remove --root --json --quiet -q --verbose -v --debug -h --help" ;;
         "run") echo "--profile -p --set --with --without --unconditional --any-gpu --rocm --timeout --json --log --debug -h --help" ;;
+        "try") echo "--drop --which --cost --profile -p --set --with --without --unconditional --any-gpu --rocm --timeout --bad-if-output --check --same-output --log --confidence --runs --budget --no-warm-up --json --quiet -q --verbose -v --debug -h --help" ;;
+        "tries") echo "-h --help" ;;
+        "tries list") echo "--json --quiet -q --verbose -v --debug -h --help" ;;
+        "tries show") echo "--tracker --json --quiet -q --verbose -v --debug -h --help" ;;
+        "tries resume") echo "--crashed --json --quiet -q --verbose -v --debug -h --help" ;;
+        "tries forget") echo "--json --quiet -q --verbose -v --debug -h --help" ;;
         "knowledge") echo "-h --help" ;;
         "knowledge check") echo "--root --json --quiet -q --verbose -v --debug -h --help" ;;
         "knowledge new") echo "--from-log --log --set --gfx --root --json --quiet -q --verbose -v --debug -h --help" ;;
@@ -85,7 +91,7 @@ _rocmcfg_offer() {
     local found=()
     case $1 in
         boot-backend) mapfile -t found < <(compgen -W "bootc grub grub-bls grub-mkconfig kernelstub limine proxmox-boot-tool refind rpm-ostree sdboot-manage sdbootutil systemd-boot uki" -- "$2") ;;
-        document) mapfile -t found < <(compgen -W "failure plan apply take-over confirm reject verify run rollback recover history status explain report lint doctor issues env render check-kernel watch-trial profile-file known-issue" -- "$2") ;;
+        document) mapfile -t found < <(compgen -W "failure plan apply take-over confirm reject verify run try rollback recover history status explain report lint doctor issues env render check-kernel watch-trial profile-file known-issue" -- "$2") ;;
         export) mapfile -t found < <(compgen -W "node-problem-detector prometheus loki json" -- "$2") ;;
         format) mapfile -t found < <(compgen -W "nixos guix bootc ignition butane machineconfig cloud-init ubuntu-core kickstart" -- "$2") ;;
         gfx) mapfile -t found < <(compgen -W "gfx1010 gfx1011 gfx1012 gfx1013 gfx1030 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036 gfx1100 gfx1101 gfx1102 gfx1103 gfx1150 gfx1151 gfx1152 gfx1153 gfx1154 gfx1170 gfx1171 gfx1200 gfx1201 gfx1250 gfx600 gfx601 gfx602 gfx700 gfx701 gfx703 gfx704 gfx801 gfx802 gfx803 gfx810 gfx900 gfx902 gfx904 gfx906 gfx908 gfx90a gfx90c gfx942 gfx950" -- "$2") ;;
@@ -124,7 +130,7 @@ _rocmcfg() {
             break
         elif [[ $word == -* && $word != *=* && -n $(_rocmcfg_takes "$word") ]]; then
             option=$word
-        elif [[ $word != -* && ( -z $path || " profile knowledge " == *" $path "* ) ]]; then
+        elif [[ $word != -* && ( -z $path || " profile tries knowledge " == *" $path "* ) ]]; then
             path="$path${path:+ }$word"
         elif [[ $word != -* && $path == run ]]; then
             command=$i
@@ -137,7 +143,7 @@ _rocmcfg() {
     fi
     local value=$cur lead=
     [[ $cur == [\"\']* ]] && value=${cur:1}
-    if [[ -n $help && -n $path && " profile knowledge " != *" $path "* ]]; then
+    if [[ -n $help && -n $path && " profile tries knowledge " != *" $path "* ]]; then
         return # the command is complete
     elif [[ -n $option ]]; then
         _rocmcfg_offer "$(_rocmcfg_takes "$option")" "$value" ''
@@ -149,9 +155,11 @@ _rocmcfg() {
     elif [[ $command -eq 0 && $value == -* ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$(_rocmcfg_options "$path")" -- "$value")
     elif [[ -z $path ]]; then
-        mapfile -t COMPREPLY < <(compgen -W "status profile plan apply take-over verify confirm reject rollback history recover explain issues doctor lint report env run knowledge render schema help" -- "$value")
+        mapfile -t COMPREPLY < <(compgen -W "status profile plan apply take-over verify confirm reject rollback history recover explain issues doctor lint report env run try tries knowledge render schema help" -- "$value")
     elif [[ $path == profile ]]; then
         mapfile -t COMPREPLY < <(compgen -W "list show validate new" -- "$value")
+    elif [[ $path == tries ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "list show resume forget" -- "$value")
     elif [[ $path == knowledge ]]; then
         mapfile -t COMPREPLY < <(compgen -W "check new export install remove" -- "$value")
     else

@@ -11,10 +11,10 @@ from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import Printer, flush
 from rocmcfg.cli.run_options import seconds, variables
 from rocmcfg.host.files import open_for_result, write_result
-from rocmcfg.host.foreground import Ended, Foreground, end_like
+from rocmcfg.host.foreground import Ended, Foreground, cannot_run, end_like
 from rocmcfg.host.kernel_log import KernelLines, KernelLog, LogFile, read_to_end
 from rocmcfg.host.local import LocalHost
-from rocmcfg.model.diagnostic import RocmcfgError, fail, unexpected
+from rocmcfg.model.diagnostic import RocmcfgError, unexpected
 
 
 def run(
@@ -51,8 +51,7 @@ def run(
     try:
         program.start(command, environment)
     except OSError as problem:
-        summary = f"cannot run {command[0]}: {problem.strerror}"
-        raise fail("RC2031", summary, hint="check the name and that it is executable") from problem
+        raise cannot_run(command[0], problem) from problem
     ended = program.wait(limit)
     window = read_to_end(lines, waits=ended.failed and ended.signal is not None)
     lines.close()

@@ -3,6 +3,7 @@ fault. Needs no rights."""
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shlex
@@ -13,7 +14,7 @@ from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import Misuse, Printer
 from rocmcfg.cli.run_options import seconds, variables
 from rocmcfg.experiments.which import MOST_SETTINGS
-from rocmcfg.host.foreground import find
+from rocmcfg.host.foreground import cannot_run, find
 from rocmcfg.host.local import LocalHost
 from rocmcfg.model.diagnostic import fail
 from rocmcfg.model.experiment import Design, Kind, Variable
@@ -151,11 +152,8 @@ def _parted(command: tuple[str, ...], kind: Kind) -> tuple[tuple[str, ...], tupl
             hint=f"write the words apart, or run it with `sh -c {shlex.quote(command[0])}`",
         )
     if program is None:
-        raise fail(
-            "RC2031",
-            f"cannot run {command[0]}: no such program",
-            hint="check the name and that it is executable",
-        )
+        missing = errno.EACCES if os.path.exists(command[0]) else errno.ENOENT
+        raise cannot_run(command[0], OSError(missing, os.strerror(missing)))
     return names, command
 
 

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
+from rocmcfg.model.diagnostic import RocmcfgError, fail
 from rocmcfg.model.shape import NamedTuple
 
 # The signals that end a process, or that it may wait for, and that are sent to a job by its number.
@@ -56,6 +57,12 @@ class Ended(NamedTuple):
 def find(name: str, environment: Mapping[str, str]) -> str | None:
     """Return the path of a program; None where there is none that can be executed."""
     return shutil.which(name, path=environment.get("PATH"))
+
+
+def cannot_run(name: str, problem: OSError) -> RocmcfgError:
+    """Return the error for a program that cannot be started."""
+    summary = f"cannot run {name}: {problem.strerror}"
+    return fail("RC2031", summary, hint="check the name and that it is executable")
 
 
 class Foreground:

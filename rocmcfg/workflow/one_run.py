@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from rocmcfg.facts.gpus import driven_gpus
 from rocmcfg.host import runner
-from rocmcfg.host.foreground import Ended
+from rocmcfg.host.foreground import Ended, cannot_run
 from rocmcfg.host.kernel_log import KernelLines, KernelLog, LogFile, read_to_end
 from rocmcfg.host.unattended import Printed, Unattended
 from rocmcfg.host.view import HostView
@@ -69,8 +69,7 @@ def run_once(
     try:
         ended = program.run(command, environment, limit)
     except OSError as problem:
-        summary = f"cannot run {command[0]}: {problem.strerror}"
-        raise fail("RC2031", summary, hint="check the name and that it is executable") from problem
+        raise cannot_run(command[0], problem) from problem
     if program.stopped:
         runner.end(mark)
         raise Stopped
