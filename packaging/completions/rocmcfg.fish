@@ -71,7 +71,7 @@ complete -c rocmcfg -n "__fish_rocmcfg_at help" -a run -d 'Run a program, and sa
 complete -c rocmcfg -n "__fish_rocmcfg_at help" -a try -d 'Try whether settings cure a fault'
 complete -c rocmcfg -n "__fish_rocmcfg_at help" -a tries -d 'List, show, resume and forget your tries'
 complete -c rocmcfg -n "__fish_rocmcfg_at help tries" -a list -d 'List your tries, oldest first'
-complete -c rocmcfg -n "__fish_rocmcfg_at help tries" -a show -d 'Show a try: its verdict, its counts and what failed'
+complete -c rocmcfg -n "__fish_rocmcfg_at help tries" -a show -d 'Show a try: its verdict and its counts'
 complete -c rocmcfg -n "__fish_rocmcfg_at help tries" -a resume -d 'Go on with a try that was interrupted'
 complete -c rocmcfg -n "__fish_rocmcfg_at help tries" -a forget -d 'Remove a try and what was kept of it'
 complete -c rocmcfg -n "__fish_rocmcfg_at help" -a knowledge -d 'Add your own known issues and parameters'
@@ -394,7 +394,7 @@ complete -c rocmcfg -n "__fish_rocmcfg_at try" -s h -l help -d 'Show the options
 complete -c rocmcfg -n "__fish_rocmcfg_at try" -a '(__fish_rocmcfg_run)'
 
 complete -c rocmcfg -n "__fish_rocmcfg_at tries" -a list -d 'List your tries, oldest first'
-complete -c rocmcfg -n "__fish_rocmcfg_at tries" -a show -d 'Show a try: its verdict, its counts and what failed'
+complete -c rocmcfg -n "__fish_rocmcfg_at tries" -a show -d 'Show a try: its verdict and its counts'
 complete -c rocmcfg -n "__fish_rocmcfg_at tries" -a resume -d 'Go on with a try that was interrupted'
 complete -c rocmcfg -n "__fish_rocmcfg_at tries" -a forget -d 'Remove a try and what was kept of it'
 complete -c rocmcfg -n "__fish_rocmcfg_at tries" -s h -l help -d 'Show the options, and exit.'

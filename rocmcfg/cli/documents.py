@@ -15,7 +15,7 @@ from typing import Any, Literal, Union
 from pydantic import BaseModel, ConfigDict, create_model
 
 from rocmcfg.change.transaction.undo import Undo
-from rocmcfg.cli import profile, tries
+from rocmcfg.cli import profile
 from rocmcfg.cli.issues import ExportDocument
 from rocmcfg.cli.report import ReportDocument
 from rocmcfg.cli.rollback import HistoryDocument
@@ -37,7 +37,7 @@ from rocmcfg.workflow.rendering import Rendered
 from rocmcfg.workflow.running import RunReport
 from rocmcfg.workflow.status import Status
 from rocmcfg.workflow.taking_over import TakenOver
-from rocmcfg.workflow.try_report import TryReport
+from rocmcfg.workflow.try_report import ForgottenDocument, TryListDocument, TryReport
 
 
 class Document(NamedTuple):
@@ -61,10 +61,10 @@ _NOUNS: dict[str, type] = {
     "verify": VerificationReport,
     "run": RunReport,
     "try": TryReport,
-    "tries list": tries.TryListDocument,
+    "tries list": TryListDocument,
     "tries show": TryReport,
     "tries resume": TryReport,
-    "tries forget": tries.ForgottenDocument,
+    "tries forget": ForgottenDocument,
     "rollback": Undo,
     "recover": Undo,
     "history": HistoryDocument,

@@ -42,7 +42,7 @@ EXAMPLES = {
     "try": (
         "rocmcfg try --set env.HSA_ENABLE_SDMA=0 -- python train.py",
         "rocmcfg try --drop -- python train.py",
-        "rocmcfg try --which --set env.HSA_ENABLE_SDMA=0 --set env.HSA_XNACK=1 -- python train.py",
+        "rocmcfg try --which --profile rdna4 -- python train.py",
     ),
 }
 _EVERYWHERE = {"root", "chroot", *options.OUTPUT, "help"}

@@ -5,17 +5,16 @@ from __future__ import annotations
 import os
 import re
 import shlex
+from typing import TYPE_CHECKING
 
-from rocmcfg.cli import hosts, try_view
+from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import Misuse, Printer
-from rocmcfg.host.user_state import UserState
+from rocmcfg.host.user_state import UserState, user_state
 from rocmcfg.model.diagnostic import fail
-from rocmcfg.model.shape import NamedTuple, published
-from rocmcfg.records import tries as records
-from rocmcfg.records.tries import Try
-from rocmcfg.workflow import try_tracker, trying
-from rocmcfg.workflow.try_report import TryReport, report
+
+if TYPE_CHECKING:
+    from rocmcfg.records.tries import Try
 
 _NUMBER = opt.argument("TRY", "The number of the try; the newest if absent.", "free", required=False)
 
@@ -24,30 +23,21 @@ def _chosen(state: UserState, text: str) -> Try:
     """Return the try of a number, the newest for no text. Raises Misuse or RocmcfgError."""
     if text and not re.fullmatch(r"[1-9][0-9]{0,8}", text, re.ASCII):
         raise Misuse(f"{text!r} is not the number of a try", hint="`rocmcfg tries list` shows them")
+    from rocmcfg.records import tries as records
+
     numbers = state.numbers()
     if not text and not numbers:
         raise fail("RC4403", "there is no try yet", hint="rocmcfg try --set env.NAME=VALUE -- PROGRAM")
     return records.load(state, int(text) if text else numbers[-1])
 
 
-@published("tries")
-class TryListDocument(NamedTuple):
-    """All tries of this user on this host, oldest first."""
-
-    tries: tuple[TryReport, ...]
-
-
-@published("number")
-class ForgottenDocument(NamedTuple):
-    """The try that was removed."""
-
-    number: int
-
-
 def list_tries(printer: Printer) -> None:
     """List your tries, oldest first."""
-    loaded, problems = trying.every(trying.tries_of(os.environ))
-    made = [report(attempt) for attempt in loaded]
+    from rocmcfg.workflow import trying
+    from rocmcfg.workflow.try_report import TryListDocument, report, row
+
+    loaded, problems = trying.every(user_state(os.environ, "tries"))
+    made = [row(report(attempt)) for attempt in loaded]
     printer.document(problems, TryListDocument(tuple(made)))
     rows = [
         (
@@ -72,8 +62,12 @@ def show(
     number: str = _NUMBER,
     tracker: bool = opt.switch("--tracker", help="Print it as Markdown for an issue tracker."),
 ) -> None:
-    """Show a try: its verdict, its counts and what failed."""
-    state = trying.tries_of(os.environ)
+    """Show a try: its verdict and its counts."""
+    from rocmcfg.cli import try_view
+    from rocmcfg.workflow import try_tracker
+    from rocmcfg.workflow.try_report import report
+
+    state = user_state(os.environ, "tries")
     made = report(_chosen(state, number))
     printer.document((), made)
     if tracker:
@@ -94,8 +88,11 @@ def resume(
     ),
 ) -> None:
     """Go on with a try that was interrupted."""
+    from rocmcfg.cli import try_view
+    from rocmcfg.workflow import trying
+
     host = hosts.open_host(printer, "/")
-    state = trying.tries_of(os.environ)
+    state = user_state(os.environ, "tries")
     with state.locked():
         attempt = _chosen(state, number)
         attempt, remarks = trying.take_up(host, state, attempt, dict(os.environ), crashed=crashed)
@@ -105,7 +102,9 @@ def resume(
 
 def forget(printer: Printer, *, number: str = opt.argument("TRY", "The number of the try.", "free")) -> None:
     """Remove a try and what was kept of it."""
-    state = trying.tries_of(os.environ)
+    from rocmcfg.workflow.try_report import ForgottenDocument
+
+    state = user_state(os.environ, "tries")
     if not re.fullmatch(r"[1-9][0-9]{0,8}", number, re.ASCII):
         raise Misuse(f"{number!r} is not the number of a try", hint="`rocmcfg tries list` shows them")
     with state.locked():

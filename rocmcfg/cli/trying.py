@@ -8,20 +8,23 @@ import os
 import re
 import shlex
 import sys
+from typing import TYPE_CHECKING
 
-from rocmcfg.cli import hosts, try_view
+from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import Misuse, Printer
 from rocmcfg.cli.run_options import seconds, variables
 from rocmcfg.experiments.which import MOST_SETTINGS
 from rocmcfg.host.foreground import cannot_run, find
 from rocmcfg.host.local import LocalHost
+from rocmcfg.host.user_state import user_state
 from rocmcfg.model.diagnostic import fail
 from rocmcfg.model.experiment import Design, Kind, Variable
 from rocmcfg.model.request import Request
 from rocmcfg.model.shape import NamedTuple
-from rocmcfg.records.tries import Terms
-from rocmcfg.workflow import trying
+
+if TYPE_CHECKING:
+    from rocmcfg.records.tries import Terms
 
 
 class FailureOptions(NamedTuple):
@@ -54,6 +57,8 @@ class FailureOptions(NamedTuple):
 
     def terms(self) -> Terms:
         """Return what counts as a failure. Raises Misuse for an invalid time or regular expression."""
+        from rocmcfg.records.tries import Terms
+
         limit = seconds(self.timeout, "--timeout")
         try:
             re.compile(self.bad_output.encode())
@@ -112,13 +117,16 @@ def try_(
     or has run well often enough. Nothing of the host is changed. Every run is kept, so that an interruption
     loses none: `rocmcfg tries resume` goes on.
     """
+    from rocmcfg.cli import try_view
+    from rocmcfg.workflow import trying
+
     kind = _kind(drop, which, cost)
     host = hosts.open_host(printer, "/")
     dropped, program = _parted(command, kind)
     settings = _settings(printer, host, kind, requested, dropped)
     design = _design(kind, settings, limits)
     terms = failure.terms()
-    state = trying.tries_of(os.environ)
+    state = user_state(os.environ, "tries")
     with state.locked():
         attempt = trying.begin(state, program, design, terms, dict(os.environ), requested.profiles)
         try_view.say_what_comes(printer, attempt)

@@ -76,6 +76,12 @@ def _chance_of_at_most(failures: int, runs: int, rate: float) -> float:
     return sum(comb(runs, n) * rate**n * (1 - rate) ** (runs - n) for n in range(failures + 1))
 
 
+def median(values: Sequence[float]) -> float:
+    """Return the middle value, or the mean of the two in the middle."""
+    ordered, middle = sorted(values), len(values) // 2
+    return ordered[middle] if len(values) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
+
+
 def ratio(logarithms: Sequence[float], error: float) -> tuple[float, float, float]:
     """Return the typical ratio of pairs, with the ends of its interval, from the logarithm of each pair's
     ratio.
@@ -86,12 +92,11 @@ def ratio(logarithms: Sequence[float], error: float) -> tuple[float, float, floa
     few pairs for this error the interval has no ends.
     """
     means = sorted((a + b) / 2 for at, a in enumerate(logarithms) for b in logarithms[at:])
-    middle = len(means) // 2
-    median = means[middle] if len(means) % 2 else (means[middle - 1] + means[middle]) / 2
+    middle = median(means)
     outside = _ranks_outside(len(logarithms), error)
     if outside < 0:
-        return exp(median), 0.0, float("inf")
-    return exp(median), exp(means[outside]), exp(means[-1 - outside])
+        return exp(middle), 0.0, float("inf")
+    return exp(middle), exp(means[outside]), exp(means[-1 - outside])
 
 
 def _ranks_outside(pairs: int, error: float) -> int:

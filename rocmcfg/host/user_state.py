@@ -23,15 +23,15 @@ MOST = 64 << 20  # bytes of a record
 _ROOM = 16 << 20  # bytes that must be free before something is begun whose result has to be written
 
 
-def place(environment: Mapping[str, str]) -> str:
-    """Return the directory of rocmcfg in the user's state directory. Raises RocmcfgError without a home."""
+def user_state(environment: Mapping[str, str], name: str) -> UserState:
+    """Return the records of this name in the user's state directory. Raises RocmcfgError without a home."""
     state = environment.get("XDG_STATE_HOME", "")
     home = environment.get("HOME", "")
     if not state.startswith("/"):  # a relative path is invalid and ignored, as the specification says
         if not home.startswith("/"):
             raise fail("RC2032", "this account has no home directory", hint="set HOME to one")
         state = f"{home}/.local/state"
-    return f"{state.rstrip('/')}/rocmcfg"
+    return UserState(f"{state.rstrip('/')}/rocmcfg/{name}")
 
 
 class UserState:

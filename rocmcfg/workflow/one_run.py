@@ -7,6 +7,7 @@ import re
 import signal
 import time
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from rocmcfg.facts.gpus import driven_gpus
 from rocmcfg.host import runner
@@ -18,7 +19,9 @@ from rocmcfg.model.diagnostic import RocmcfgError, fail
 from rocmcfg.model.experiment import Failure, Outcome
 from rocmcfg.model.shape import NamedTuple
 from rocmcfg.records.tries import Begun
-from rocmcfg.workflow.running import Cause, cause
+
+if TYPE_CHECKING:
+    from rocmcfg.workflow.running import Cause
 
 _QUIET = 3.0  # seconds without a grave line of the kernel after which a GPU counts as at rest
 _LONGEST_UNREST = 120.0  # seconds
@@ -83,15 +86,21 @@ def run_once(
     window = read_to_end(log, waits=bool(ended.signal))
     log.close()
     left_behind = runner.end(mark)
-    meanwhile = cause(view, environment, window)
-    if meanwhile is not None and meanwhile.verdict == "known-issue" and not meanwhile.evidence:
-        meanwhile = None
+    meanwhile = _cause(view, environment, window)
     failure, detail = _failure(ended, meanwhile, program.printed, terms.same_output, reference)
     if not failure and terms.check:
         failure, detail = _checked(terms.check, environment, limit)
         runner.end(mark)
     outcome = Outcome(arm, failure, detail, round(1_000_000 * ended.seconds), left_behind)
     return Evidence(outcome, meanwhile, program.printed, window, program.printed.digest)
+
+
+def _cause(view: HostView, environment: Mapping[str, str], window: KernelLines) -> Cause | None:
+    if not window.grave:
+        return None
+    from rocmcfg.workflow import running
+
+    return running.cause(view, environment, window)
 
 
 def _failure(

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from statistics import median
 
 from rocmcfg.experiments.kinds import course
-from rocmcfg.experiments.statistics import ratio, upper_bound
+from rocmcfg.experiments.statistics import median, ratio, upper_bound
 from rocmcfg.model.experiment import CONTROL, Design, Kind, Obstacle, Outcome, Purpose, Tally, Verdict
 from rocmcfg.model.request import Request, command_line
 from rocmcfg.model.shape import NamedTuple, published
@@ -66,6 +65,39 @@ class TryReport(NamedTuple):
     interrupted: bool
     kept: tuple[str, ...]
     faults: tuple[str, ...]
+
+
+@published("try=number program kind verdict sentence settings began ended")
+class TryRow(NamedTuple):
+    """A try in a list. `verdict` is null while it is not over."""
+
+    number: int
+    program: tuple[str, ...]
+    kind: Kind
+    verdict: Verdict | None
+    sentence: str
+    settings: tuple[str, ...]
+    began: str
+    ended: str
+
+
+def row(made: TryReport) -> TryRow:
+    """Return the row of a try in a list."""
+    return TryRow(*(getattr(made, name) for name in TryRow._fields))
+
+
+@published("tries")
+class TryListDocument(NamedTuple):
+    """All tries of this user on this host, oldest first."""
+
+    tries: tuple[TryRow, ...]
+
+
+@published("number")
+class ForgottenDocument(NamedTuple):
+    """The try that was removed."""
+
+    number: int
 
 
 def name_of(design: Design, arm: int) -> str:

@@ -12,7 +12,7 @@ from rocmcfg.experiments.course import Course
 from rocmcfg.experiments.kinds import course
 from rocmcfg.host import runner
 from rocmcfg.host.kernel_log import KernelLog, LogFile
-from rocmcfg.host.user_state import UserState, place
+from rocmcfg.host.user_state import UserState
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, cut, fail, warning
 from rocmcfg.model.experiment import CONTROL, Design, Finding, Outcome, Step
@@ -21,7 +21,6 @@ from rocmcfg.records.journal import now
 from rocmcfg.records.receipt import boot_id
 from rocmcfg.records.tries import Begun, Ran, Resumed, Started, Terms, Try
 from rocmcfg.workflow.one_run import Evidence, Health, environment_of, run_once, surroundings
-from rocmcfg.workflow.running import how_to_allow
 from rocmcfg.workflow.try_report import TryReport, report
 
 _KEPT = 3  # failures of each arm whose output and log are kept
@@ -30,11 +29,6 @@ _CANNOT_RUN = (126, 127)  # exit codes of a shell for a program that it cannot r
 _PASSING = {"_", "OLDPWD", "PWD", "SHLVL", "TERM", "COLUMNS", "LINES", "WINDOWID", "TTY", "GPG_TTY"}
 
 Watch = Callable[[Course, Step], None]
-
-
-def tries_of(environment: Mapping[str, str]) -> UserState:
-    """Return the user's tries. Raises RocmcfgError without a home directory."""
-    return UserState(f"{place(environment)}/tries")
 
 
 def begin(
@@ -132,6 +126,8 @@ def blindness(view: HostView, attempt: Try) -> list[Diagnostic]:
     log.close()
     if not problem:
         return []
+    from rocmcfg.workflow.running import how_to_allow
+
     summary = f"faults of the GPU are not seen, as the kernel's log cannot be read ({problem})"
     return [warning("RC4416", summary, hint=how_to_allow(view))]
 
