@@ -4,9 +4,12 @@ line is written before what comes next begins, so that a kill loses and doubles 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
+from rocmcfg.experiments.kinds import course
+from rocmcfg.experiments.which import MOST_SETTINGS
 from rocmcfg.host.foreign import json_value
 from rocmcfg.host.user_state import UserState
 from rocmcfg.model.diagnostic import RocmcfgError, fail
@@ -18,6 +21,7 @@ from rocmcfg.records.journal import NewerRecord, newer
 
 RECORD = "try.jsonl"
 VERSION = 1
+_LONGEST = 10**15  # microseconds: 31 years
 
 
 class Terms(NamedTuple):
@@ -128,7 +132,7 @@ def append(state: UserState, number: int, line: NamedTuple) -> None:
 
 def load(state: UserState, number: int) -> Try:
     """Return a try. Raises RocmcfgError for one that does not exist, that is damaged, that a newer rocmcfg
-    wrote, or that another user may have written."""
+    wrote, or that another user may have written. Its runs are those that the experiment asks for."""
     content = state.read(number, RECORD)
     if content is None:
         known = ", ".join(map(str, state.numbers())) or "none"
@@ -142,7 +146,14 @@ def load(state: UserState, number: int) -> Try:
         raise bad(place, number, "its first line is missing")
     begun = lines[0]
     assert isinstance(begun, Begun)
-    return Try(number, begun, tuple(lines[1:]))
+    attempt = Try(number, begun, tuple(lines[1:]))
+    try:
+        under_way = course(begun.design, attempt.outcomes)
+        if attempt.finding not in (None, under_way.next):
+            raise Malformed("the finding is not the one that the runs show")
+    except ValueError as problem:
+        raise bad(place, number, str(problem)) from problem
+    return attempt
 
 
 def _line(text: bytes, place: str, number: int, *, first: bool) -> NamedTuple:
@@ -164,13 +175,18 @@ def _line(text: bytes, place: str, number: int, *, first: bool) -> NamedTuple:
 
 def _require_sound(line: Any, place: str, number: int) -> None:
     """Raise RocmcfgError for values that no try has."""
+    if isinstance(line, Ran) and line.outcome.microseconds > _LONGEST:
+        raise bad(place, number, "a run took longer than there is time")
     if not isinstance(line, Begun):
         return
     design = line.design
+    most_settings = MOST_SETTINGS if design.kind == "which" else 64
     sound = (
-        line.program
+        _is_pattern(line.terms.bad_output)
+        and line.terms.milliseconds <= _LONGEST
+        and line.program
         and line.folder.startswith("/")
-        and 0 < len(design.settings) <= 64
+        and 0 < len(design.settings) <= most_settings
         and 50 <= design.confidence < 100
         and 0 < design.most_runs <= 100_000
         and 0 < design.pairs <= 1000
@@ -179,6 +195,14 @@ def _require_sound(line: Any, place: str, number: int) -> None:
     )
     if not sound:
         raise bad(place, number, "its design is not one that rocmcfg makes")
+
+
+def _is_pattern(text: str) -> bool:
+    try:
+        re.compile(text.encode("utf-8", "surrogateescape"))
+    except (re.error, OverflowError, RecursionError):
+        return False
+    return True
 
 
 def bad(place: str, number: int, reason: str) -> RocmcfgError:

@@ -59,15 +59,6 @@ def begin(
     return Try(number, begun, ())
 
 
-def replayed(state: UserState, attempt: Try) -> Course:
-    """Return the experiment after the recorded runs. Raises RocmcfgError for runs that it did not ask for."""
-    try:
-        return course(attempt.begun.design, attempt.outcomes)
-    except ValueError as problem:
-        place_of = state.of(attempt.number, tries.RECORD)
-        raise tries.bad(place_of, attempt.number, str(problem)) from problem
-
-
 def go_on(
     view: HostView,
     state: UserState,
@@ -79,7 +70,7 @@ def go_on(
     """Run the program until the experiment ends, and return what it found. The caller holds the lock. Raises
     Stopped, or RocmcfgError for what prevents a run; the runs so far are kept."""
     begun, number = attempt.begun, attempt.number
-    under_way = replayed(state, attempt)
+    under_way = course(begun.design, attempt.outcomes)
     health = Health(view, begun.terms.log)
     boot = boot_id(view)
     reference = attempt.reference
