@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from rocmcfg.model.shape import NamedTuple
+from rocmcfg.model.shape import NamedTuple, published
 
 CONTROL = 0
 Kind = Literal["cure", "drop", "which", "cost"]
@@ -111,3 +111,17 @@ class Tally(NamedTuple):
     runs: int = 0
     failures: int = 0
     microseconds: tuple[int, ...] = ()  # of the runs that ended well
+
+
+@published("try=number program kind verdict sentence settings began ended")
+class TryRow(NamedTuple):
+    """A try in a list. `verdict` is null while it is not over."""
+
+    number: int
+    program: tuple[str, ...]
+    kind: Kind
+    verdict: Verdict | None
+    sentence: str
+    settings: tuple[str, ...]
+    began: str
+    ended: str

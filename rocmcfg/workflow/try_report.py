@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from rocmcfg.experiments.kinds import course
 from rocmcfg.experiments.statistics import median, ratio, upper_bound
-from rocmcfg.model.experiment import CONTROL, Design, Kind, Obstacle, Outcome, Purpose, Tally, Verdict
+from rocmcfg.model.experiment import CONTROL, Design, Kind, Obstacle, Outcome, Purpose, Tally, TryRow, Verdict
 from rocmcfg.model.request import Request, command_line
 from rocmcfg.model.shape import NamedTuple, published
 from rocmcfg.records.tries import Ran, Try
@@ -65,20 +65,6 @@ class TryReport(NamedTuple):
     interrupted: bool
     kept: tuple[str, ...]
     faults: tuple[str, ...]
-
-
-@published("try=number program kind verdict sentence settings began ended")
-class TryRow(NamedTuple):
-    """A try in a list. `verdict` is null while it is not over."""
-
-    number: int
-    program: tuple[str, ...]
-    kind: Kind
-    verdict: Verdict | None
-    sentence: str
-    settings: tuple[str, ...]
-    began: str
-    ended: str
 
 
 def row(made: TryReport) -> TryRow:

@@ -128,8 +128,8 @@ def _drop(evidence: Evidence, finding: Finding) -> str:
 def _cost(evidence: Evidence, finding: Finding) -> str:
     price, what = evidence.price, names(evidence.design, finding.arm)
     assert price is not None
-    times = f"a run takes {price.ratio:.3g} times as long"
-    within = f" ({price.low:.3g} to {price.high:.3g})" if price.low and price.high else ""
+    times = f"a run takes {price.ratio:.2f} times as long"
+    within = f" ({price.low:.2f} to {price.high:.2f})" if price.low and price.high else ""
     pairs = f"in {evidence.design.pairs} pairs of runs"
     if finding.verdict == "no-effect":
         return f"With {what} {times}{within} {pairs}: no difference is shown."
@@ -146,7 +146,7 @@ def _not_reproduced(evidence: Evidence) -> str:
 
 def _price(evidence: Evidence) -> str:
     price = evidence.price
-    return f" A run takes {price.ratio:.3g} times as long with the setting." if price is not None else ""
+    return f" A run takes {price.ratio:.2f} times as long with the setting." if price is not None else ""
 
 
 def _drifted(_: Evidence) -> str:

@@ -338,3 +338,13 @@ def test_a_run_costs_at_most_30_ms_more_than_run(bench: Bench) -> None:
         alone = (time.monotonic_ns() - began) // 9
         least = min(least, (gaps[len(gaps) // 2] - alone) / 1e6)
     assert least <= 30
+
+
+def test_status_and_report_say_what_was_measured_here(bench: Bench) -> None:
+    made = bench.tried()
+    shown = bench.run("status")
+    assert unfolded(made["sentence"]) in unfolded(shown.out)
+    listed = bench.run("status", "--json").document["tries"]
+    assert [each["verdict"] for each in listed] == ["cures"]
+    assert made["sentence"] in bench.run("report").out
+    assert str(bench.program) not in bench.run("tries", "show", "--tracker").out

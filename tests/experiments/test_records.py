@@ -4,24 +4,40 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
 from tests.experiments.real import Bench
-from tests.support.program import unfolded
+from tests.support.program import Result, rocmcfg, unfolded
 
 Line = dict[str, Any]
 
 
-@pytest.fixture
-def bench(tmp_path: Path) -> Bench:
-    """With a try that is over, whose record a test changes."""
-    made = Bench(tmp_path)
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The state of a user with a try that is over."""
+    made = Bench(tmp_path_factory.mktemp("once"))
     made.tried("--runs", "9", setting="HSA_XNACK=1", P="100")
+    return made.folder / "state"
+
+
+@pytest.fixture
+def bench(tmp_path: Path, finished: Path) -> Bench:
+    """With that try, whose record a test changes."""
+    made = Bench(tmp_path)
+    shutil.copytree(finished, tmp_path / "state")
     return made
+
+
+def tries(bench: Bench, *words: str) -> Result:
+    """`rocmcfg tries` in this process, which is faster."""
+    with mock.patch.dict(os.environ, bench.variables()):
+        return rocmcfg("tries", *words)
 
 
 def rewritten(bench: Bench, change: Callable[[list[Line]], object]) -> None:
@@ -69,14 +85,14 @@ def test_a_record_that_no_try_writes_is_refused(
 ) -> None:
     before = bench.notes.read_text()
     rewritten(bench, change)
-    refused = bench.run("tries", *words)
+    refused = tries(bench, *words)
     assert "Traceback" not in refused.err
     assert "RC9000" not in refused.err, refused.err
     if id or words == ("resume", "1"):
         id = id or "RC4408"  # it is over
         assert f"error[{id}]" in refused.err, refused.err
     assert bench.notes.read_text() == before, "nothing was run"
-    assert bench.run("tries", "forget", "1").code == 0
+    assert tries(bench, "forget", "1").code == 0
 
 
 @pytest.mark.parametrize("cut", [1, 20, 200])
@@ -92,7 +108,7 @@ def test_a_line_that_a_power_cut_left_is_ignored(bench: Bench, cut: int) -> None
 @pytest.mark.parametrize("what", ["1", ".", "1/try.jsonl"])
 def test_what_others_may_change_is_not_used(bench: Bench, what: str) -> None:
     (bench.state / what).chmod(0o777)
-    refused = bench.run("tries", "resume")
+    refused = tries(bench, "resume")
     assert "error[RC4402]" in refused.err
     assert "chmod go-w" in unfolded(refused.err)
 
@@ -102,10 +118,10 @@ def test_a_record_that_is_a_link_or_a_pipe_is_not_read(bench: Bench) -> None:
     elsewhere = bench.folder / "elsewhere"
     record.rename(elsewhere)
     record.symlink_to(elsewhere)
-    assert "error[RC3001]" in bench.run("tries", "show", "1").err
+    assert "error[RC3001]" in tries(bench, "show", "1").err
     record.unlink()
     os.mkfifo(record, 0o600)
-    assert "error[RC4402]" in bench.run("tries", "show", "1").err
+    assert "error[RC4402]" in tries(bench, "show", "1").err
 
 
 def test_a_clock_that_was_set_back_changes_no_order_and_no_time(bench: Bench) -> None:
@@ -126,5 +142,5 @@ def test_one_damaged_record_hides_no_other(bench: Bench) -> None:
 
 def test_a_try_that_does_not_exist(bench: Bench) -> None:
     for verb in ("show", "resume", "forget"):
-        assert "error[RC4403]" in bench.run("tries", verb, "7").err
-        assert bench.run("tries", verb, "../1").code == 2
+        assert "error[RC4403]" in tries(bench, verb, "7").err
+        assert tries(bench, verb, "../1").code == 2
