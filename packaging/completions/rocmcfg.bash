@@ -50,7 +50,7 @@ _rocmcfg_options() {
         "tries") echo "-h --help" ;;
         "tries list") echo "--json --quiet -q --verbose -v --debug -h --help" ;;
         "tries show") echo "--tracker --json --quiet -q --verbose -v --debug -h --help" ;;
-        "tries resume") echo "--crashed --json --quiet -q --verbose -v --debug -h --help" ;;
+        "tries resume") echo "--crashed --runs --budget --json --quiet -q --verbose -v --debug -h --help" ;;
         "tries forget") echo "--json --quiet -q --verbose -v --debug -h --help" ;;
         "knowledge") echo "-h --help" ;;
         "knowledge check") echo "--root --json --quiet -q --verbose -v --debug -h --help" ;;

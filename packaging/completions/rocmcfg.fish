@@ -413,6 +413,8 @@ complete -c rocmcfg -n "__fish_rocmcfg_at tries show" -l debug -d 'Show the trac
 complete -c rocmcfg -n "__fish_rocmcfg_at tries show" -s h -l help -d 'Show the options, and exit.'
 
 complete -c rocmcfg -n "__fish_rocmcfg_at tries resume" -l crashed -d 'Count the run during which the machine went down as failed.'
+complete -c rocmcfg -n "__fish_rocmcfg_at tries resume" -l runs -x -d 'At most this many runs (default: 500); with --cost: pairs of runs.'
+complete -c rocmcfg -n "__fish_rocmcfg_at tries resume" -l budget -x -d 'Begin no run after this time of running: 90m, 8h.'
 complete -c rocmcfg -n "__fish_rocmcfg_at tries resume" -l json -d 'Print one JSON document and nothing else.'
 complete -c rocmcfg -n "__fish_rocmcfg_at tries resume" -l quiet -s q -d 'Print problems only.'
 complete -c rocmcfg -n "__fish_rocmcfg_at tries resume" -l verbose -s v -d 'Print evidence, sources and details.'

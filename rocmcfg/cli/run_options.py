@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from math import ceil
 
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
@@ -11,6 +12,7 @@ from rocmcfg.cli.printer import Misuse, Printer
 from rocmcfg.host.apart import apart
 from rocmcfg.host.local import LocalHost
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, warning
+from rocmcfg.model.experiment import MOST_RUNS
 from rocmcfg.model.request import Request, command_line
 
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
@@ -24,6 +26,19 @@ def seconds(text: str, option: str) -> float | None:
     if match is None or not float(match[1]):
         raise Misuse(f"{text!r} is not a time: write 90, 1.5m, 2h", option)
     return float(match[1]) * _UNITS[match[2]]
+
+
+def whole_seconds(text: str, option: str) -> int | None:
+    """Return the seconds of a time, rounded up; None for no text. Raises Misuse."""
+    exact = seconds(text, option)
+    return None if exact is None else ceil(exact)
+
+
+def allowed_runs(number: int | None) -> int | None:
+    """Return the number of runs that --runs allows; None if it is absent. Raises Misuse."""
+    if number is not None and not 1 <= number <= MOST_RUNS:
+        raise Misuse(f"{number} is not from 1 to {MOST_RUNS}", "--runs")
+    return number
 
 
 def variables(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import Misuse, Printer
+from rocmcfg.cli.run_options import allowed_runs, whole_seconds
 from rocmcfg.host.user_state import UserState, user_state
 from rocmcfg.model.diagnostic import fail
 
@@ -86,6 +87,8 @@ def resume(
     crashed: bool = opt.switch(
         "--crashed", help="Count the run during which the machine went down as failed."
     ),
+    runs: int | None = opt.TRY_RUNS,
+    budget: str = opt.TRY_BUDGET,
 ) -> None:
     """Go on with a try that was interrupted."""
     from rocmcfg.cli import try_view
@@ -95,9 +98,16 @@ def resume(
     state = user_state(os.environ, "tries")
     with state.locked():
         attempt = _chosen(state, number)
-        attempt, remarks = trying.take_up(host, state, attempt, dict(os.environ), crashed=crashed)
-        printer.problems(remarks)
-        try_view.carry_out(printer, host, state, attempt)
+        attempt, remarks = trying.take_up(
+            host,
+            state,
+            attempt,
+            dict(os.environ),
+            crashed=crashed,
+            most_runs=allowed_runs(runs),
+            most_seconds=whole_seconds(budget, "--budget"),
+        )
+        try_view.carry_out(printer, host, state, attempt, remarks)
 
 
 def forget(printer: Printer, *, number: str = opt.argument("TRY", "The number of the try.", "free")) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from datetime import timedelta
 
 from rocmcfg.cli.printer import Printer
@@ -10,7 +11,7 @@ from rocmcfg.experiments.course import Course
 from rocmcfg.experiments.statistics import expected_runs
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.user_state import UserState
-from rocmcfg.model.diagnostic import fail
+from rocmcfg.model.diagnostic import Diagnostic, fail
 from rocmcfg.model.experiment import Step
 from rocmcfg.records.tries import Try
 from rocmcfg.workflow import try_words, trying
@@ -50,12 +51,18 @@ _QUESTIONS = {
 }
 
 
-def carry_out(printer: Printer, host: LocalHost, state: UserState, attempt: Try) -> None:
-    """Run the try to its end, and print what it found."""
+def carry_out(
+    printer: Printer,
+    host: LocalHost,
+    state: UserState,
+    attempt: Try,
+    remarks: Sequence[Diagnostic] = (),
+) -> None:
+    """Run the try to its end, and print what it found after these remarks."""
     resume = f"rocmcfg tries resume {attempt.number}"
 
     def watch(course: Course, step: Step) -> None:
-        design = attempt.begun.design
+        design = attempt.design
         times = [outcome.microseconds for outcome in course.outcomes]
         left = step.most * sum(times) / len(times) / 1e6 if times else 0
         counted = ", ".join(
@@ -66,7 +73,8 @@ def carry_out(printer: Printer, host: LocalHost, state: UserState, attempt: Try)
         failed = f" · failed: {counted}" if counted else ""
         printer.progress(f"run {len(course.outcomes) + 1} ({step.purpose}){failed} · {at_most}")
 
-    printer.problems(trying.blindness(host, attempt))
+    remarks = (*remarks, *trying.blindness(host, attempt))
+    printer.problems(remarks)
     echo = 2 if printer.verbose else None
     try:
         made = trying.go_on(host, state, attempt, dict(os.environ), watch, echo)
@@ -74,7 +82,7 @@ def carry_out(printer: Printer, host: LocalHost, state: UserState, attempt: Try)
         printer.end_progress()
         summary = f"stopped; try {attempt.number} keeps the runs so far"
         raise fail("RC4415", summary, hint=f"`{resume}` goes on") from None
-    printer.document((), made)
+    printer.document(remarks, made)
     show(printer, made)
 
 

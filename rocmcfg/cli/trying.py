@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import Misuse, Printer
-from rocmcfg.cli.run_options import seconds, variables
+from rocmcfg.cli.run_options import allowed_runs, seconds, variables, whole_seconds
 from rocmcfg.experiments.which import MOST_SETTINGS
 from rocmcfg.host.foreground import cannot_run, find
 from rocmcfg.host.local import LocalHost
@@ -81,15 +81,8 @@ class LimitOptions(NamedTuple):
     confidence: int | None = opt.number(
         "--confidence", metavar="PERCENT", help="How sure the answer has to be (default: 95).", takes="free"
     )
-    runs: int | None = opt.number(
-        "--runs",
-        metavar="N",
-        help="At most this many runs (default: 500); with --cost: pairs of runs.",
-        takes="free",
-    )
-    budget: str = opt.text(
-        "--budget", metavar="TIME", help="Begin no run after this time of running: 90m, 8h.", takes="free"
-    )
+    runs: int | None = opt.TRY_RUNS
+    budget: str = opt.TRY_BUDGET
     no_warm_up: bool = opt.switch(
         "--no-warm-up", help="Count the first run of each arm too, which may fill caches and compile kernels."
     )
@@ -204,10 +197,7 @@ def _design(kind: Kind, settings: tuple[Variable, ...], limits: LimitOptions) ->
     confidence = 95 if limits.confidence is None else limits.confidence
     if not 50 <= confidence <= 99:
         raise Misuse(f"{confidence} is not from 50 to 99", "--confidence")
-    if limits.runs is not None and not 1 <= limits.runs <= 100_000:
-        raise Misuse(f"{limits.runs} is not from 1 to 100000", "--runs")
-    budget = seconds(limits.budget, "--budget") or 0
-    runs = 500 if limits.runs is None else limits.runs
+    runs, budget = allowed_runs(limits.runs) or 500, whole_seconds(limits.budget, "--budget") or 0
     pairs = 10
     if kind == "cost":
         pairs, runs = (limits.runs or 10), 4 * (limits.runs or 10) + 2
@@ -218,7 +208,7 @@ def _design(kind: Kind, settings: tuple[Variable, ...], limits: LimitOptions) ->
         settings,
         confidence,
         runs,
-        round(budget + 0.5) if budget else 0,
+        budget,
         pairs=pairs,
         warm_up=not limits.no_warm_up,
     )

@@ -151,6 +151,10 @@ class Unattended(Foreground):
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._pid, signal.SIGKILL if again else arrived.si_signo)
 
+    def _continue(self) -> None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._pid, signal.SIGCONT)
+
     def _stop_too(self, number: int) -> None:
         if number in _OF_TERMINAL:
             self.wants_terminal = True

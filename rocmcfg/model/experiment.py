@@ -11,6 +11,7 @@ from typing import Literal
 from rocmcfg.model.shape import NamedTuple, published
 
 CONTROL = 0
+MOST_RUNS = 100_000  # that an experiment may be allowed
 Kind = Literal["cure", "drop", "which", "cost"]
 # Why a run counts as failed; empty for a run that ended well.
 Failure = Literal[

@@ -13,7 +13,7 @@ from rocmcfg.experiments.which import MOST_SETTINGS
 from rocmcfg.host.foreign import json_value
 from rocmcfg.host.user_state import UserState
 from rocmcfg.model.diagnostic import RocmcfgError, fail
-from rocmcfg.model.experiment import Design, Finding, Outcome
+from rocmcfg.model.experiment import MOST_RUNS, Design, Finding, Outcome
 from rocmcfg.model.shape import Malformed, NamedTuple
 from rocmcfg.records.dialect import read as read_noun
 from rocmcfg.records.dialect import write as write_noun
@@ -77,6 +77,14 @@ class Resumed(NamedTuple):
     time: str
 
 
+class Extended(NamedTuple):
+    """The try goes on with more runs or time, which replace those of the design."""
+
+    time: str
+    most_runs: int
+    most_seconds: int
+
+
 class Concluded(NamedTuple):
     """The try ended with a finding."""
 
@@ -94,8 +102,18 @@ class Try(NamedTuple):
         return tuple(line.outcome for line in self.lines if isinstance(line, Ran))
 
     @property
+    def design(self) -> Design:
+        """Return the design with the runs and the time that are allowed now."""
+        extended = next((line for line in reversed(self.lines) if isinstance(line, Extended)), None)
+        if extended is None:
+            return self.begun.design
+        return self.begun.design._replace(most_runs=extended.most_runs, most_seconds=extended.most_seconds)
+
+    @property
     def finding(self) -> Finding | None:
-        return next((line.finding for line in self.lines if isinstance(line, Concluded)), None)
+        ends = (line for line in reversed(self.lines) if isinstance(line, (Concluded, Extended)))
+        last = next(ends, None)
+        return last.finding if isinstance(last, Concluded) else None
 
     @property
     def open_run(self) -> Started | None:
@@ -109,7 +127,7 @@ class Try(NamedTuple):
 
     @property
     def last_time(self) -> str:
-        times = [line.time for line in self.lines if isinstance(line, (Started, Ran, Resumed, Concluded))]
+        times = [getattr(line, "time", "") for line in self.lines]
         return times[-1] if times else self.begun.time
 
 
@@ -118,6 +136,7 @@ _LINES: Mapping[str, type[NamedTuple]] = {
     "started": Started,
     "ran": Ran,
     "resumed": Resumed,
+    "extended": Extended,
     "concluded": Concluded,
 }
 _KINDS = {noun: kind for kind, noun in _LINES.items()}
@@ -148,7 +167,7 @@ def load(state: UserState, number: int) -> Try:
     assert isinstance(begun, Begun)
     attempt = Try(number, begun, tuple(lines[1:]))
     try:
-        under_way = course(begun.design, attempt.outcomes)
+        under_way = course(attempt.design, attempt.outcomes)
         if attempt.finding not in (None, under_way.next):
             raise Malformed("the finding is not the one that the runs show")
     except ValueError as problem:
@@ -177,6 +196,8 @@ def _require_sound(line: Any, place: str, number: int) -> None:
     """Raise RocmcfgError for values that no try has."""
     if isinstance(line, Ran) and line.outcome.microseconds > _LONGEST:
         raise bad(place, number, "a run took longer than there is time")
+    if isinstance(line, Extended) and not 0 < line.most_runs <= MOST_RUNS:
+        raise bad(place, number, "it allows more runs than rocmcfg makes")
     if not isinstance(line, Begun):
         return
     design = line.design
@@ -188,7 +209,7 @@ def _require_sound(line: Any, place: str, number: int) -> None:
         and line.folder.startswith("/")
         and 0 < len(design.settings) <= most_settings
         and 50 <= design.confidence < 100
-        and 0 < design.most_runs <= 100_000
+        and 0 < design.most_runs <= MOST_RUNS
         and 0 < design.pairs <= 1000
         and len(design.weights) in (0, len(design.settings))
         and all("=" not in setting.name and setting.name for setting in design.settings)

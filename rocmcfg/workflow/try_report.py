@@ -97,7 +97,7 @@ def name_of(design: Design, arm: int) -> str:
 
 def report(attempt: Try) -> TryReport:
     """Return the report of a try, whether or not it is over."""
-    design, outcomes = attempt.begun.design, attempt.outcomes
+    design, outcomes = attempt.design, attempt.outcomes
     under_way = course(design, outcomes)
     tallies = under_way.counted.tallies
     finding = attempt.finding

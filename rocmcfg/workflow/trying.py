@@ -70,7 +70,7 @@ def go_on(
     """Run the program until the experiment ends, and return what it found. The caller holds the lock. Raises
     Stopped, or RocmcfgError for what prevents a run; the runs so far are kept."""
     begun, number = attempt.begun, attempt.number
-    under_way = course(begun.design, attempt.outcomes)
+    under_way = course(attempt.design, attempt.outcomes)
     health = Health(view, begun.terms.log)
     boot = boot_id(view)
     reference = attempt.reference
@@ -139,13 +139,26 @@ def _keep(state: UserState, number: int, run: int, evidence: Evidence) -> tuple[
 
 
 def take_up(
-    view: HostView, state: UserState, attempt: Try, environment: Mapping[str, str], *, crashed: bool
+    view: HostView,
+    state: UserState,
+    attempt: Try,
+    environment: Mapping[str, str],
+    *,
+    crashed: bool,
+    most_runs: int | None = None,
+    most_seconds: int | None = None,
 ) -> tuple[Try, list[Diagnostic]]:
     """Prepare to go on with a try after an interruption. `crashed`: the run during which the machine went
-    down counts as failed. Raises RocmcfgError for a try that is over, and where it cannot go on here."""
+    down counts as failed. `most_runs` and `most_seconds` replace those of the design. Raises RocmcfgError for
+    a try that is over, and where it cannot go on here."""
     begun, number = attempt.begun, attempt.number
-    if attempt.finding is not None:
+    runs = attempt.design.most_runs if most_runs is None else most_runs
+    budget = attempt.design.most_seconds if most_seconds is None else most_seconds
+    extended = attempt.design._replace(most_runs=runs, most_seconds=budget)
+    if attempt.finding is not None and isinstance(course(extended, attempt.outcomes).next, Finding):
         hint = f"`rocmcfg tries show {number}` shows what it found"
+        if attempt.finding.obstacle in ("runs", "time"):
+            hint += "; allow more with --runs or --budget to go on"
         raise fail("RC4408", f"try {number} has ended", hint=hint)
     try:
         os.chdir(begun.folder)
@@ -170,6 +183,8 @@ def take_up(
     elif crashed:
         hint = "leave out --crashed"
         raise fail("RC4410", "no run was interrupted", hint=hint)
+    if extended != attempt.design:
+        tries.append(state, number, tries.Extended(now(), runs, budget))
     tries.append(state, number, Resumed(now()))
     return tries.load(state, number), remarks
 

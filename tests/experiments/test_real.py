@@ -348,3 +348,35 @@ def test_status_and_report_say_what_was_measured_here(bench: Bench) -> None:
     assert [each["verdict"] for each in listed] == ["cures"]
     assert made["sentence"] in bench.run("report").out
     assert str(bench.program) not in bench.run("tries", "show", "--tracker").out
+
+
+def test_a_try_that_used_up_its_runs_goes_on_with_more(bench: Bench) -> None:
+    made = bench.tried("--runs", "4", P="100")
+    assert (made["verdict"], made["obstacle"]) == ("undecided", "runs")
+    refused = bench.run("tries", "resume", P="100")
+    assert "error[RC4408]" in refused.err
+    assert "--runs" in refused.err
+    resumed = bench.run("tries", "resume", "--runs", "50", "--json", P="100").document
+    assert resumed["verdict"] == "cures"
+    assert resumed["arms"][0]["runs"] >= 3
+    assert len(bench.noted("end")) == sum(arm["runs"] + arm["warm_ups"] for arm in resumed["arms"])
+    assert "error[RC4408]" in bench.run("tries", "resume", "--runs", "99", P="100").err
+
+
+def test_a_stopped_try_stops_its_program_and_continues_it(bench: Bench) -> None:
+    line = f"sleep 0.2; echo done >> {bench.folder}/done; exit 1"
+    running = bench.started(command("try", "--set", "env.CURE=1", "--", "sh", "-c", line))
+    wait_for(lambda: [p for p in _processes() if "sleep 0.2" in p and "rocmcfg" not in p], "a run")
+    running.send_signal(signal.SIGTSTP)
+    wait_for(lambda: _state(running.pid) == "T", "the stop")
+    before = (bench.folder / "done").read_text() if (bench.folder / "done").exists() else ""
+    time.sleep(0.6)
+    after = (bench.folder / "done").read_text() if (bench.folder / "done").exists() else ""
+    assert before == after
+    running.send_signal(signal.SIGCONT)
+    running.communicate(timeout=PATIENCE)
+    assert running.returncode == 0
+
+
+def _state(pid: int) -> str:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
