@@ -44,12 +44,13 @@ class Unnecessary(NamedTuple):
 
 @published(
     "facts profiles transaction status reboot_required suggested_profiles=suggested parameters others",
-    "issues=issues.issue.id applied=applied_at unnecessary trial tries",
+    "issues=issues.issue.id applied=applied_at unnecessary trial tries?",
 )
 class Status(NamedTuple):
     """The state of a host. `report` is None if the receipt cannot be read; `suggested` are profiles for the
     GPUs found. `others` are known kernel arguments and variables, `settings` are what rocmcfg applied, and
-    `applied_at` is when (UTC). `tries` are the newest answers that `rocmcfg try` gave this user here.
+    `applied_at` is when (UTC). `tries` are the newest answers that `rocmcfg try` gave this user here;
+    left out without any.
     `may_be_taken_over` says whether `rocmcfg take-over` can move something."""
 
     facts: Facts
@@ -67,7 +68,7 @@ class Status(NamedTuple):
     settings: tuple[DesiredSetting, ...] = ()
     applied_at: str = ""
     may_be_taken_over: bool = False
-    tries: tuple[TryRow, ...] = ()
+    tries: tuple[TryRow, ...] | None = None
 
     @property
     def status(self) -> Overall:
@@ -122,7 +123,7 @@ def status(view: HostView) -> Status:
         applied.settings if applied else (),
         written_at(view, receipt.PATH) if applied else "",
         bool(parameters) and tried is None and _can_take_over(view, facts, applied),
-        measured_here(view, os.environ),
+        measured_here(view, os.environ) or None,
     )
 
 
