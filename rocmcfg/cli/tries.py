@@ -28,7 +28,7 @@ def _chosen(state: UserState, text: str) -> Try:
 
     numbers = state.numbers()
     if not text and not numbers:
-        raise fail("RC4403", "there is no try yet", hint="rocmcfg try --set env.NAME=VALUE -- PROGRAM")
+        raise fail("RC4503", "there is no try yet", hint="rocmcfg try --set env.NAME=VALUE -- PROGRAM")
     return records.load(state, int(text) if text else numbers[-1])
 
 
@@ -119,7 +119,7 @@ def forget(printer: Printer, *, number: str = opt.argument("TRY", "The number of
         raise Misuse(f"{number!r} is not the number of a try", hint="`rocmcfg tries list` shows them")
     with state.locked():
         if int(number) not in state.numbers():
-            raise fail("RC4403", f"there is no try {number}", hint="`rocmcfg tries list` shows them")
+            raise fail("RC4503", f"there is no try {number}", hint="`rocmcfg tries list` shows them")
         state.remove(int(number))
     printer.document((), ForgottenDocument(int(number)))
     printer.line(f"Try {number} is forgotten.")

@@ -81,7 +81,7 @@ def carry_out(
     except (Stopped, KeyboardInterrupt):
         printer.end_progress()
         summary = f"stopped; try {attempt.number} keeps the runs so far"
-        raise fail("RC4415", summary, hint=f"`{resume}` goes on") from None
+        raise fail("RC4515", summary, hint=f"`{resume}` goes on") from None
     printer.document(remarks, made)
     show(printer, made)
 

@@ -159,7 +159,7 @@ class UserState:
             os.close(descriptor)
             who = f" (process {holder})" if holder.isdigit() else ""
             raise fail(
-                "RC4401",
+                "RC4501",
                 f"another try of yours is running{who}",
                 detail="two at once would share the GPU, and each would see the other's faults",
                 location=path,
@@ -188,7 +188,7 @@ def _refuse_others(path: str, meta: os.stat_result, is_kind: object) -> None:
 
 def _others(path: str) -> Exception:
     return fail(
-        "RC4402",
+        "RC4502",
         f"other users may change {path}, so rocmcfg does not use the tries in it",
         location=path,
         hint="make yourself its owner, and let nobody else write: chmod go-w; as root, use `sudo -H`",

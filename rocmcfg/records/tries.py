@@ -156,7 +156,7 @@ def load(state: UserState, number: int) -> Try:
     if content is None:
         known = ", ".join(map(str, state.numbers())) or "none"
         hint = f"`rocmcfg tries list` shows them; there are: {known}"
-        raise fail("RC4403", f"there is no try {number}", hint=hint)
+        raise fail("RC4503", f"there is no try {number}", hint=hint)
     place = state.of(number, RECORD)
     lines = []
     for at, text in enumerate(content.split(b"\n")[:-1], 1):  # a crash cut off the text after the last break
@@ -228,4 +228,4 @@ def _is_pattern(text: str) -> bool:
 
 def bad(place: str, number: int, reason: str) -> RocmcfgError:
     hint = f"begin again, and remove this one with `rocmcfg tries forget {number}`"
-    return fail("RC4404", f"the record of try {number} cannot be used: {reason}", location=place, hint=hint)
+    return fail("RC4504", f"the record of try {number} cannot be used: {reason}", location=place, hint=hint)

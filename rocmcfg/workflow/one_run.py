@@ -79,7 +79,7 @@ def run_once(
     if program.wants_terminal:
         runner.end(mark)
         raise fail(
-            "RC4405",
+            "RC4505",
             f"{command[0]} reads the terminal, and nobody answers it in a try",
             hint="give it its input as arguments or from a file, or turn off its questions",
         )
@@ -171,7 +171,7 @@ class Health:
 
 def _unhealthy(summary: str) -> RocmcfgError:
     hint = "reboot, then go on with `rocmcfg tries resume`: the runs so far are kept"
-    return fail("RC4406", summary, detail="a run now would fail for that reason alone", hint=hint)
+    return fail("RC4506", summary, detail="a run now would fail for that reason alone", hint=hint)
 
 
 def surroundings(environment: Mapping[str, str], salt: str) -> dict[str, str]:

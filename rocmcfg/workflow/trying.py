@@ -120,7 +120,7 @@ def blindness(view: HostView, attempt: Try) -> list[Diagnostic]:
     from rocmcfg.workflow.running import how_to_allow
 
     summary = f"faults of the GPU are not seen, as the kernel's log cannot be read ({problem})"
-    return [warning("RC4416", summary, hint=how_to_allow(view))]
+    return [warning("RC4516", summary, hint=how_to_allow(view))]
 
 
 def _require_runnable(program: tuple[str, ...], evidence: Evidence) -> None:
@@ -129,7 +129,7 @@ def _require_runnable(program: tuple[str, ...], evidence: Evidence) -> None:
     if outcome.failure == "exit" and outcome.detail in {f"exit code {code}" for code in _CANNOT_RUN}:
         summary = f"{program[0]} ended with {outcome.detail}, as a shell does that cannot run a program"
         printed = evidence.printed.kept.decode("utf-8", "replace").strip().rpartition("\n")[2]
-        raise fail("RC4407", summary, detail=cut(printed), hint=f"run it once by hand: {shlex.join(program)}")
+        raise fail("RC4507", summary, detail=cut(printed), hint=f"run it once by hand: {shlex.join(program)}")
 
 
 def _keep(state: UserState, number: int, run: int, evidence: Evidence) -> tuple[str, ...]:
@@ -159,13 +159,13 @@ def take_up(
         hint = f"`rocmcfg tries show {number}` shows what it found"
         if attempt.finding.obstacle in ("runs", "time"):
             hint += "; allow more with --runs or --budget to go on"
-        raise fail("RC4408", f"try {number} has ended", hint=hint)
+        raise fail("RC4508", f"try {number} has ended", hint=hint)
     try:
         os.chdir(begun.folder)
     except OSError as problem:
         hint = "make the folder again, or begin a new try"
         summary = f"the folder of try {number} cannot be entered: {problem.strerror}"
-        raise fail("RC4409", summary, location=begun.folder, hint=hint) from problem
+        raise fail("RC4509", summary, location=begun.folder, hint=hint) from problem
     remarks = _changed(begun, environment)
     interrupted = attempt.open_run
     if interrupted is not None:
@@ -174,7 +174,7 @@ def take_up(
             _require_ended(number, interrupted)
         if crashed and not went_down:
             hint = "leave out --crashed: the run is repeated"
-            raise fail("RC4410", "the machine did not go down during the interrupted run", hint=hint)
+            raise fail("RC4510", "the machine did not go down during the interrupted run", hint=hint)
         if crashed:
             outcome = Outcome(interrupted.arm, "machine-went-down", "", 0)
             tries.append(state, number, Ran(now(), outcome))
@@ -182,7 +182,7 @@ def take_up(
             remarks.append(_went_down(begun, interrupted))
     elif crashed:
         hint = "leave out --crashed"
-        raise fail("RC4410", "no run was interrupted", hint=hint)
+        raise fail("RC4510", "no run was interrupted", hint=hint)
     if extended != attempt.design:
         tries.append(state, number, tries.Extended(now(), runs, budget))
     tries.append(state, number, Resumed(now()))
@@ -194,7 +194,7 @@ def _require_ended(number: int, interrupted: Started) -> None:
     if running:
         pid, name = running[0]
         raise fail(
-            "RC4411",
+            "RC4511",
             f"the program of the interrupted run is still running: {name}, process {pid}",
             detail="two at once would share the GPU",
             hint=f"wait until it ends, or end it with `kill {pid}`; then `rocmcfg tries resume {number}`",
@@ -206,7 +206,7 @@ def _went_down(begun: Begun, interrupted: Started) -> Diagnostic:
         "with " + " ".join(s.name for s in begun.design.of(interrupted.arm)) if interrupted.arm else "control"
     )
     return warning(
-        "RC4412",
+        "RC4512",
         f"the machine went down during a run ({arm}); this run is repeated",
         hint="if the fault did that, press Ctrl-C and resume with --crashed: the run then counts as failed",
     )
@@ -223,7 +223,7 @@ def _changed(begun: Begun, environment: Mapping[str, str]) -> list[Diagnostic]:
     more = f" and {len(differing) - 8} more" if len(differing) > 8 else ""
     summary = f"these variables differ from when the try began: {', '.join(differing[:8])}{more}"
     hint = "if one of them matters to the program, end this with Ctrl-C, set it as before and resume"
-    return [warning("RC4413", summary, hint=hint)]
+    return [warning("RC4513", summary, hint=hint)]
 
 
 def every(state: UserState) -> tuple[list[Try], list[Diagnostic]]:

@@ -177,11 +177,11 @@ def test_resume_waits_for_nobody_and_runs_beside_nobody(bench: Bench) -> None:
     running = bench.started(bench.words(), TAKES="600")
     wait_for(lambda: bench.noted("start"), "the first run")
     second = bench.run("try", "--set", "env.CURE=1", "--", "true")
-    assert "error[RC4401]" in second.err
+    assert "error[RC4501]" in second.err
     running.kill()
     running.communicate()
     refused = bench.run("tries", "resume")
-    assert "error[RC4411]" in refused.err
+    assert "error[RC4511]" in refused.err
     pid = int(unfolded(refused.err).partition("kill ")[2].partition("`")[0])
     os.killpg(os.getpgid(pid), signal.SIGKILL)
     _settle(bench)
@@ -201,7 +201,7 @@ def test_a_boot_in_the_middle_of_a_run_is_told_and_may_count(bench: Bench) -> No
     assert counted.document["verdict"] == "cures"
     kinds = [line["outcome"]["failure"] for line in bench.lines() if line["kind"] == "ran"]
     assert kinds[0] == "machine-went-down"
-    assert "error[RC4408]" in bench.run("tries", "resume").err
+    assert "error[RC4508]" in bench.run("tries", "resume").err
 
 
 @pytest.mark.parametrize(
@@ -210,7 +210,7 @@ def test_a_boot_in_the_middle_of_a_run_is_told_and_may_count(bench: Bench) -> No
         (("--set", "env.CURE=1", "--", "python3 train.py"), "RC0001", "sh -c"),
         (("--set", "env.CURE=1", "--", "nowhere"), "RC2031", "nowhere"),
         (("--set", "env.CURE=1", "--", "/etc/passwd"), "RC2031", "/etc/passwd"),
-        (("--set", "env.CURE=1", "--", "sh", "-c", "nowhere"), "RC4407", "exit code 127"),
+        (("--set", "env.CURE=1", "--", "sh", "-c", "nowhere"), "RC4507", "exit code 127"),
         (("--set", "env.CURE=1"), "RC0001", "CMD"),
         (("--", "true"), "RC0001", "--set"),
         (("--set", "amdgpu.cwsr_enable=0", "--", "true"), "RC2033", "amdgpu.cwsr_enable=0"),
@@ -219,7 +219,7 @@ def test_a_boot_in_the_middle_of_a_run_is_told_and_may_count(bench: Bench) -> No
         (("--set", "env.CURE=1", "--bad-if-output", "(", "--", "true"), "RC0001", "regular expression"),
         (("--set", "env.CURE=1", "--confidence", "100", "--", "true"), "RC0001", "50 to 99"),
         (("--set", "env.CURE=1", "--budget", "soon", "--", "true"), "RC0001", "soon"),
-        (("--drop", "NOT_SET_HERE", "--", "true"), "RC4414", "NOT_SET_HERE"),
+        (("--drop", "NOT_SET_HERE", "--", "true"), "RC4514", "NOT_SET_HERE"),
         (("--set", "env.CURE=1", "NAME", "--", "true"), "RC0001", "--drop"),
     ],
 )
@@ -247,7 +247,7 @@ def test_an_interactive_program_is_refused_on_a_terminal(bench: Bench) -> None:
             break
     os.waitpid(pid, 0)
     os.close(terminal)
-    assert b"RC4405" in shown, shown
+    assert b"RC4505" in shown, shown
 
 
 def test_gigabytes_do_not_fill_the_disk_and_are_searched(bench: Bench) -> None:
@@ -299,9 +299,9 @@ def test_variables_that_differ_at_the_resume_are_named(bench: Bench) -> None:
     running.send_signal(signal.SIGTERM)
     running.communicate()
     resumed = bench.run("tries", "resume", HSA_XNACK="1")
-    assert "warning[RC4413]" in resumed.err
+    assert "warning[RC4513]" in resumed.err
     assert "HSA_XNACK" in resumed.err
-    assert "warning[RC4413]" not in bench.run("tries", "resume", HSA_XNACK="1").err
+    assert "warning[RC4513]" not in bench.run("tries", "resume", HSA_XNACK="1").err
     text = (bench.state / "1/try.jsonl").read_text()
     assert str(bench.notes) not in text, "the values of variables are not kept"
 
@@ -354,13 +354,13 @@ def test_a_try_that_used_up_its_runs_goes_on_with_more(bench: Bench) -> None:
     made = bench.tried("--runs", "4", P="100")
     assert (made["verdict"], made["obstacle"]) == ("undecided", "runs")
     refused = bench.run("tries", "resume", P="100")
-    assert "error[RC4408]" in refused.err
+    assert "error[RC4508]" in refused.err
     assert "--runs" in refused.err
     resumed = bench.run("tries", "resume", "--runs", "50", "--json", P="100").document
     assert resumed["verdict"] == "cures"
     assert resumed["arms"][0]["runs"] >= 3
     assert len(bench.noted("end")) == sum(arm["runs"] + arm["warm_ups"] for arm in resumed["arms"])
-    assert "error[RC4408]" in bench.run("tries", "resume", "--runs", "99", P="100").err
+    assert "error[RC4508]" in bench.run("tries", "resume", "--runs", "99", P="100").err
 
 
 def test_a_stopped_try_stops_its_program_and_continues_it(bench: Bench) -> None:

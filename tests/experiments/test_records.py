@@ -57,25 +57,25 @@ def unfinished(lines: list[Line]) -> None:
     [
         (lambda lines: lines[0].update(v=2), "RC4029"),
         (lambda lines: lines[-1].update(v=2), "RC4029"),
-        (lambda lines: lines[0].update(kind="other"), "RC4404"),
-        (lambda lines: lines.pop(0), "RC4404"),
-        (lambda lines: lines.insert(1, lines[0]), "RC4404"),
-        (lambda lines: lines[0].update(program=[]), "RC4404"),
-        (lambda lines: lines[0].update(program="rm -rf"), "RC4404"),
-        (lambda lines: lines[0].update(folder="here"), "RC4404"),
-        (lambda lines: lines[0]["design"].update(kind="other"), "RC4404"),
-        (lambda lines: lines[0]["design"].update(settings=[]), "RC4404"),
-        (lambda lines: lines[0]["design"].update(most_runs=10**12), "RC4404"),
-        (lambda lines: lines[0]["design"].update(confidence=100), "RC4404"),
-        (lambda lines: lines[0]["design"]["settings"][0].update(name="A=B"), "RC4404"),
-        (lambda lines: lines[0]["terms"].update(bad_output="("), "RC4404"),
-        (lambda lines: lines[2]["outcome"].update(arm=1), "RC4404"),
-        (lambda lines: lines[2]["outcome"].update(failure="bad luck"), "RC4404"),
-        (lambda lines: lines[2]["outcome"].update(microseconds=-1), "RC4404"),
-        (lambda lines: lines[2]["outcome"].update(microseconds=10**400), "RC4404"),
-        (lambda lines: lines[-1]["finding"].update(verdict="cures"), "RC4404"),
-        (lambda lines: lines[-1]["finding"].update(arm=1 << 70), "RC4404"),
-        (lambda lines: lines.insert(3, lines[2]) or lines.insert(3, lines[2]), "RC4404"),
+        (lambda lines: lines[0].update(kind="other"), "RC4504"),
+        (lambda lines: lines.pop(0), "RC4504"),
+        (lambda lines: lines.insert(1, lines[0]), "RC4504"),
+        (lambda lines: lines[0].update(program=[]), "RC4504"),
+        (lambda lines: lines[0].update(program="rm -rf"), "RC4504"),
+        (lambda lines: lines[0].update(folder="here"), "RC4504"),
+        (lambda lines: lines[0]["design"].update(kind="other"), "RC4504"),
+        (lambda lines: lines[0]["design"].update(settings=[]), "RC4504"),
+        (lambda lines: lines[0]["design"].update(most_runs=10**12), "RC4504"),
+        (lambda lines: lines[0]["design"].update(confidence=100), "RC4504"),
+        (lambda lines: lines[0]["design"]["settings"][0].update(name="A=B"), "RC4504"),
+        (lambda lines: lines[0]["terms"].update(bad_output="("), "RC4504"),
+        (lambda lines: lines[2]["outcome"].update(arm=1), "RC4504"),
+        (lambda lines: lines[2]["outcome"].update(failure="bad luck"), "RC4504"),
+        (lambda lines: lines[2]["outcome"].update(microseconds=-1), "RC4504"),
+        (lambda lines: lines[2]["outcome"].update(microseconds=10**400), "RC4504"),
+        (lambda lines: lines[-1]["finding"].update(verdict="cures"), "RC4504"),
+        (lambda lines: lines[-1]["finding"].update(arm=1 << 70), "RC4504"),
+        (lambda lines: lines.insert(3, lines[2]) or lines.insert(3, lines[2]), "RC4504"),
         (lambda lines: lines[0].update(time="yesterday"), ""),
     ],
 )
@@ -89,7 +89,7 @@ def test_a_record_that_no_try_writes_is_refused(
     assert "Traceback" not in refused.err
     assert "RC9000" not in refused.err, refused.err
     if id or words == ("resume", "1"):
-        id = id or "RC4408"  # it is over
+        id = id or "RC4508"  # it is over
         assert f"error[{id}]" in refused.err, refused.err
     assert bench.notes.read_text() == before, "nothing was run"
     assert tries(bench, "forget", "1").code == 0
@@ -109,7 +109,7 @@ def test_a_line_that_a_power_cut_left_is_ignored(bench: Bench, cut: int) -> None
 def test_what_others_may_change_is_not_used(bench: Bench, what: str) -> None:
     (bench.state / what).chmod(0o777)
     refused = tries(bench, "resume")
-    assert "error[RC4402]" in refused.err
+    assert "error[RC4502]" in refused.err
     assert "chmod go-w" in unfolded(refused.err)
 
 
@@ -121,7 +121,7 @@ def test_a_record_that_is_a_link_or_a_pipe_is_not_read(bench: Bench) -> None:
     assert "error[RC3001]" in tries(bench, "show", "1").err
     record.unlink()
     os.mkfifo(record, 0o600)
-    assert "error[RC4402]" in tries(bench, "show", "1").err
+    assert "error[RC4502]" in tries(bench, "show", "1").err
 
 
 def test_a_clock_that_was_set_back_changes_no_order_and_no_time(bench: Bench) -> None:
@@ -136,11 +136,11 @@ def test_one_damaged_record_hides_no_other(bench: Bench) -> None:
     bench.tried("--runs", "9", setting="HSA_XNACK=1", P="100")
     (bench.state / "1/try.jsonl").write_text("nonsense\n")
     listed = bench.run("tries", "list")
-    assert "error[RC4404]" in listed.err
+    assert "error[RC4504]" in listed.err
     assert "no-effect" in listed.out
 
 
 def test_a_try_that_does_not_exist(bench: Bench) -> None:
     for verb in ("show", "resume", "forget"):
-        assert "error[RC4403]" in tries(bench, verb, "7").err
+        assert "error[RC4503]" in tries(bench, verb, "7").err
         assert tries(bench, verb, "../1").code == 2
