@@ -18,6 +18,7 @@
 #   make sources holds the data against the sources of kernels and ROCm: the best part of an hour; fetches 1.5 GB of
 #                Debian's and Ubuntu's mirrors, once, and keeps 4.1 GB in the cache
 #   make knowledge  figures of what is known and how often doctor is right: docs/knowledge.md
+#   make simulate  experiments of `try` against what they claim: 10,000 of each sort, with fixed seeds; at most 20 minutes
 #   make bench   start-up, plan, verify, apply: figures against their bars
 #   make lock    resolve the dependencies anew (needs uv)
 
@@ -29,7 +30,7 @@ LIBRARIES := locked
 INSTALLED := $(if $(filter locked,$(LIBRARIES)),--no-deps --require-hashes -r requirements-dev.lock,--upgrade -r $(VENV)/requirements.txt)
 READY := $(VENV)/.ready
 
-.PHONY: demo test all fast coverage slow fuzz faults packages ansible loaders vm peers lint sources knowledge bench lock clean
+.PHONY: demo test all fast coverage slow fuzz faults packages ansible loaders vm peers lint sources knowledge simulate bench lock clean
 
 demo: $(READY)
 	@$(RUN) docs/demo/demo.py
@@ -90,6 +91,9 @@ sources: $(READY)
 
 knowledge: $(READY)
 	@$(RUN) -m tests.catalogue.figures
+
+simulate: $(READY)
+	@$(RUN) -u -m tests.experiments.simulate
 
 bench: $(READY)
 	@$(RUN) -m compileall -q rocmcfg

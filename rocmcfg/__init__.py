@@ -3,6 +3,7 @@
 A map for new readers:
 
     model      the nouns: profile, setting, facts, plan, change, activation, check, diagnostic
+    experiments  which run of a program comes next, and what the runs so far show; pure
     languages  one reader for each language that sets variables: from a text to its assignments
     knowledge  the catalogue (data/*.toml) and the profiles
     host       the only package that touches the operating system; reading and writing are two types
@@ -32,7 +33,7 @@ A map for new readers:
 Three states, never two: desired (the profile, resolved), configured (the files, the next boot) and running
 (the kernel now). Imports point one way: cli → workflow → trial → lint, doctor, report, explain, gate, fleet,
 rendering → transaction → planning → judging → state → records → initramfs, facts, knowledge → loaders →
-files → host, languages → model.
+files → host, languages, experiments → model.
 """
 
 from __future__ import annotations

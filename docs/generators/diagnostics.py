@@ -27,6 +27,7 @@ ROOMS = {
     "RC40": "transactions",
     "RC43": "trial boots",
     "RC44": "crashes of GPUs",
+    "RC45": "tries of settings",
     "RC5": "verify",
     "RC6": "explain",
     "RC70": "lint: the files and the machine",
@@ -37,6 +38,7 @@ ROOMS = {
 }
 # Summaries that are put together elsewhere than where the diagnostic is made.
 SAID = {
+    "RC4506": "a GPU is not at rest after a fault, or amdgpu no longer drives it",
     "RC0001": "the command line cannot be understood (said as the option's own message)",
     "RC1003": "KEY: not valid in the format (one diagnostic per key)",
     "RC3003": "PROGRAM: failed, did not finish in time, or is not installed",
@@ -68,6 +70,9 @@ RETIRED = {
 # Ids that are raised in several places or wordings, each with one meaning. The words of verdicts are those of
 # rocmcfg/judging/words.py.
 ONE_MEANING = {
+    "RC4503": "there is no such try",
+    "RC4510": "`--crashed`: the machine did not go down during a run of this try",
+    "RC4514": "`--drop`: the variable is not set here, or none that rocmcfg knows is",
     "RC2015": "a kernel argument does not do what it seems to",
     "RC2016": "nothing reads the variable",
     "RC2017": "the reader of a variable does not accept the value",

@@ -31,7 +31,8 @@ SEE_ALSO = {
     "reject": (("rocmcfg-confirm", 1),),
     "doctor": (("rocmcfg-issues", 1), ("rocmcfg-report", 1)),
     "env": (("rocmcfg-run", 1),),
-    "run": (("rocmcfg-env", 1),),
+    "run": (("rocmcfg-env", 1), ("rocmcfg-try", 1)),
+    "try": (("rocmcfg-run", 1), ("rocmcfg-tries", 1)),
 }
 # What a page shows as usage; the test holds each against the command line.
 EXAMPLES = (

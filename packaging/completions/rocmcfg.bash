@@ -47,6 +47,12 @@ _rocmcfg_options() {
         "fleet") echo "--html --since --kernel --json --quiet -q --verbose -v --debug -h --help" ;;
         "env") echo "--profile -p --set --with --without --unconditional --any-gpu --rocm --format -f --user --remove --root --json --quiet -q --verbose -v --debug -h --help" ;;
         "run") echo "--profile -p --set --with --without --unconditional --any-gpu --rocm --timeout --json --log --debug -h --help" ;;
+        "try") echo "--drop --which --cost --profile -p --set --with --without --unconditional --any-gpu --rocm --timeout --bad-if-output --check --same-output --log --confidence --runs --budget --no-warm-up --json --quiet -q --verbose -v --debug -h --help" ;;
+        "tries") echo "-h --help" ;;
+        "tries list") echo "--json --quiet -q --verbose -v --debug -h --help" ;;
+        "tries show") echo "--tracker --json --quiet -q --verbose -v --debug -h --help" ;;
+        "tries resume") echo "--crashed --runs --budget --json --quiet -q --verbose -v --debug -h --help" ;;
+        "tries forget") echo "--json --quiet -q --verbose -v --debug -h --help" ;;
         "knowledge") echo "-h --help" ;;
         "knowledge check") echo "--root --json --quiet -q --verbose -v --debug -h --help" ;;
         "knowledge new") echo "--from-log --log --set --gfx --root --json --quiet -q --verbose -v --debug -h --help" ;;
@@ -69,7 +75,8 @@ _rocmcfg_options() {
 _rocmcfg_takes() {
     case $1 in
         --boot-backend) echo boot-backend ;;
-        --root | --since) echo directory ;;
+        "crashes show" | "crashes report" | "crashes forget") echo crash ;;
+        --root | --since | --into) echo directory ;;
         "schema") echo document ;;
         --env-target) echo env-target ;;
         --exit-style) echo exit-style ;;
@@ -94,7 +101,7 @@ _rocmcfg_offer() {
     local found=()
     case $1 in
         boot-backend) mapfile -t found < <(compgen -W "bootc grub grub-bls grub-mkconfig kernelstub limine proxmox-boot-tool refind rpm-ostree sdboot-manage sdbootutil systemd-boot uki" -- "$2") ;;
-        document) mapfile -t found < <(compgen -W "failure plan apply take-over confirm reject verify run rollback recover history status explain report lint doctor issues fleet env render check-kernel watch-trial profile-file known-issue" -- "$2") ;;
+        document) mapfile -t found < <(compgen -W "failure plan apply take-over confirm reject verify run try rollback recover history status explain report lint doctor issues fleet env render check-kernel watch-trial profile-file known-issue" -- "$2") ;;
         exit-style) mapfile -t found < <(compgen -W "nagios npd slurm" -- "$2") ;;
         export) mapfile -t found < <(compgen -W "node-problem-detector prometheus loki json" -- "$2") ;;
         format) mapfile -t found < <(compgen -W "nixos guix bootc ignition butane machineconfig cloud-init ubuntu-core kickstart gpu-operator talos tuned" -- "$2") ;;
@@ -134,7 +141,7 @@ _rocmcfg() {
             break
         elif [[ $word == -* && $word != *=* && -n $(_rocmcfg_takes "$word") ]]; then
             option=$word
-        elif [[ $word != -* && ( -z $path || " profile knowledge crashes " == *" $path "* ) ]]; then
+        elif [[ $word != -* && ( -z $path || " profile tries knowledge crashes " == *" $path "* ) ]]; then
             path="$path${path:+ }$word"
         elif [[ $word != -* && $path == run ]]; then
             command=$i
@@ -147,7 +154,7 @@ _rocmcfg() {
     fi
     local value=$cur lead=
     [[ $cur == [\"\']* ]] && value=${cur:1}
-    if [[ -n $help && -n $path && " profile knowledge crashes " != *" $path "* ]]; then
+    if [[ -n $help && -n $path && " profile tries knowledge crashes " != *" $path "* ]]; then
         return # the command is complete
     elif [[ -n $option ]]; then
         _rocmcfg_offer "$(_rocmcfg_takes "$option")" "$value" ''
@@ -159,9 +166,11 @@ _rocmcfg() {
     elif [[ $command -eq 0 && $value == -* ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$(_rocmcfg_options "$path")" -- "$value")
     elif [[ -z $path ]]; then
-        mapfile -t COMPREPLY < <(compgen -W "status profile plan apply take-over verify confirm reject rollback history recover explain issues doctor lint report fleet env run knowledge render schema help" -- "$value")
+        mapfile -t COMPREPLY < <(compgen -W "status profile plan apply take-over verify confirm reject rollback history recover explain issues doctor lint report fleet env run try tries knowledge crashes render schema help" -- "$value")
     elif [[ $path == profile ]]; then
         mapfile -t COMPREPLY < <(compgen -W "list show validate new" -- "$value")
+    elif [[ $path == tries ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "list show resume forget" -- "$value")
     elif [[ $path == knowledge ]]; then
         mapfile -t COMPREPLY < <(compgen -W "check new export install remove" -- "$value")
     elif [[ $path == crashes ]]; then

@@ -9,7 +9,7 @@ function __fish_rocmcfg_command
     for word in $words
         string match -q -- '-*' $word; and continue
         set -a found $word
-        contains -- "$found" help profile "help profile" knowledge "help knowledge" crashes "help crashes"; or break
+        contains -- "$found" help profile "help profile" tries "help tries" knowledge "help knowledge" crashes "help crashes"; or break
     end
     echo "$found"
 end
@@ -69,6 +69,12 @@ complete -c rocmcfg -n "__fish_rocmcfg_at help" -a report -d 'Describe this host
 complete -c rocmcfg -n "__fish_rocmcfg_at help" -a fleet -d 'Show many hosts from their JSON documents'
 complete -c rocmcfg -n "__fish_rocmcfg_at help" -a env -d 'Print or write the variables of a profile'
 complete -c rocmcfg -n "__fish_rocmcfg_at help" -a run -d 'Run a program, and say why it failed'
+complete -c rocmcfg -n "__fish_rocmcfg_at help" -a try -d 'Try whether settings cure a fault'
+complete -c rocmcfg -n "__fish_rocmcfg_at help" -a tries -d 'List, show, resume and forget your tries'
+complete -c rocmcfg -n "__fish_rocmcfg_at help tries" -a list -d 'List your tries, oldest first'
+complete -c rocmcfg -n "__fish_rocmcfg_at help tries" -a show -d 'Show a try: its verdict and its counts'
+complete -c rocmcfg -n "__fish_rocmcfg_at help tries" -a resume -d 'Go on with a try that was interrupted'
+complete -c rocmcfg -n "__fish_rocmcfg_at help tries" -a forget -d 'Remove a try and what was kept of it'
 complete -c rocmcfg -n "__fish_rocmcfg_at help" -a knowledge -d 'Add your own known issues and parameters'
 complete -c rocmcfg -n "__fish_rocmcfg_at help knowledge" -a check -d 'List and check what this host adds'
 complete -c rocmcfg -n "__fish_rocmcfg_at help knowledge" -a new -d 'Draft a known issue from a log'
@@ -104,6 +110,8 @@ complete -c rocmcfg -n "__fish_rocmcfg_at " -a report -d 'Describe this host for
 complete -c rocmcfg -n "__fish_rocmcfg_at " -a fleet -d 'Show many hosts from their JSON documents'
 complete -c rocmcfg -n "__fish_rocmcfg_at " -a env -d 'Print or write the variables of a profile'
 complete -c rocmcfg -n "__fish_rocmcfg_at " -a run -d 'Run a program, and say why it failed'
+complete -c rocmcfg -n "__fish_rocmcfg_at " -a try -d 'Try whether settings cure a fault'
+complete -c rocmcfg -n "__fish_rocmcfg_at " -a tries -d 'List, show, resume and forget your tries'
 complete -c rocmcfg -n "__fish_rocmcfg_at " -a knowledge -d 'Add your own known issues and parameters'
 complete -c rocmcfg -n "__fish_rocmcfg_at " -a crashes -d 'Save crashes of GPUs, and report them'
 complete -c rocmcfg -n "__fish_rocmcfg_at " -a render -d 'Print a profile for NixOS, images or clusters'
@@ -382,6 +390,66 @@ complete -c rocmcfg -n "__fish_rocmcfg_at run" -l debug -d 'Show the traceback o
 complete -c rocmcfg -n "__fish_rocmcfg_at run" -s h -l help -d 'Show the options, and exit.'
 complete -c rocmcfg -n "__fish_rocmcfg_at run" -a '(__fish_rocmcfg_run)'
 
+complete -c rocmcfg -n "__fish_rocmcfg_at try" -l drop -d 'Find which of the variables that are set here can go.'
+complete -c rocmcfg -n "__fish_rocmcfg_at try" -l which -d 'Find which of the settings cure the fault: 2 to 12 of them.'
+complete -c rocmcfg -n "__fish_rocmcfg_at try" -l cost -d 'Compare the time of a run with the settings and without.'
+complete -c rocmcfg -n "__fish_rocmcfg_at try" -l profile -s p -x -a '(__fish_rocmcfg_profile_files)' -d 'A profile: its name, a GPU (rx9070xt), a .toml file, or auto (the default). May be repeated.'
+complete -c rocmcfg -n "__fish_rocmcfg_at try" -l set -x -a '(__fish_rocmcfg_ask setting)' -d 'Set one value: amdgpu.runpm=0, feature.gfxoff=false, karg.iommu=pt, env.NAME=VALUE, or profile.NAME=NUMBER for a number that a profile leaves to you. May be repeated.'
+complete -c rocmcfg -n "__fish_rocmcfg_at try" -l with -x -a '(__fish_rocmcfg_ask optional)' -d 'Add an optional setting of the profile.'
+complete -c rocmcfg -n "__fish_rocmcfg_at try" -l without -x -a '(__fish_rocmcfg_ask leavable)' -d 'Leave out a setting of the profile.'
+complete -c rocmcfg -n "__fish_rocmcfg_at try" -l unconditional -d 'Also apply settings that this kernel and ROCm do not need.'
+complete -c rocmcfg -n "__fish_rocmcfg_at try" -l any-gpu -d 'Apply even if this host has no GPU of the profile.'
+complete -c rocmcfg -n "__fish_rocmcfg_at try" -l rocm -x -d 'The ROCm release in use, such as the one that a PyTorch wheel brings.'
+complete -c rocmcfg -n "__fish_rocmcfg_at try" -l timeout -x -d 'A run that takes longer has failed, and is ended: 90, 10m, 2h.'
+complete -c rocmcfg -n "__fish_rocmcfg_at try" -l bad-if-output -x -d 'A run that prints a line which matches has failed.'
+complete -c rocmcfg -n "__fish_rocmcfg_at try" -l check -x -d 'A run has failed if this shell command fails after it.'
+complete -c rocmcfg -n "__fish_rocmcfg_at try" -l same-output -d 'A run has failed if it prints something else than the first good control run.'
+complete -c rocmcfg -n "__fish_rocmcfg_at try" -l log -r -F -d 'Read the kernel'"'"'s lines from FILE, from its end on.'
+complete -c rocmcfg -n "__fish_rocmcfg_at try" -l confidence -x -d 'How sure the answer has to be (default: 95).'
+complete -c rocmcfg -n "__fish_rocmcfg_at try" -l runs -x -d 'At most this many runs (default: 500); with --cost: pairs of runs.'
+complete -c rocmcfg -n "__fish_rocmcfg_at try" -l budget -x -d 'Begin no run after this time of running: 90m, 8h.'
+complete -c rocmcfg -n "__fish_rocmcfg_at try" -l no-warm-up -d 'Count the first run of each arm too, which may fill caches and compile kernels.'
+complete -c rocmcfg -n "__fish_rocmcfg_at try" -l json -d 'Print one JSON document and nothing else.'
+complete -c rocmcfg -n "__fish_rocmcfg_at try" -l quiet -s q -d 'Print problems only.'
+complete -c rocmcfg -n "__fish_rocmcfg_at try" -l verbose -s v -d 'Print evidence, sources and details.'
+complete -c rocmcfg -n "__fish_rocmcfg_at try" -l debug -d 'Show the traceback of an unexpected error.'
+complete -c rocmcfg -n "__fish_rocmcfg_at try" -s h -l help -d 'Show the options, and exit.'
+complete -c rocmcfg -n "__fish_rocmcfg_at try" -a '(__fish_rocmcfg_run)'
+
+complete -c rocmcfg -n "__fish_rocmcfg_at tries" -a list -d 'List your tries, oldest first'
+complete -c rocmcfg -n "__fish_rocmcfg_at tries" -a show -d 'Show a try: its verdict and its counts'
+complete -c rocmcfg -n "__fish_rocmcfg_at tries" -a resume -d 'Go on with a try that was interrupted'
+complete -c rocmcfg -n "__fish_rocmcfg_at tries" -a forget -d 'Remove a try and what was kept of it'
+complete -c rocmcfg -n "__fish_rocmcfg_at tries" -s h -l help -d 'Show the options, and exit.'
+
+complete -c rocmcfg -n "__fish_rocmcfg_at tries list" -l json -d 'Print one JSON document and nothing else.'
+complete -c rocmcfg -n "__fish_rocmcfg_at tries list" -l quiet -s q -d 'Print problems only.'
+complete -c rocmcfg -n "__fish_rocmcfg_at tries list" -l verbose -s v -d 'Print evidence, sources and details.'
+complete -c rocmcfg -n "__fish_rocmcfg_at tries list" -l debug -d 'Show the traceback of an unexpected error.'
+complete -c rocmcfg -n "__fish_rocmcfg_at tries list" -s h -l help -d 'Show the options, and exit.'
+
+complete -c rocmcfg -n "__fish_rocmcfg_at tries show" -l tracker -d 'Print it as Markdown for an issue tracker.'
+complete -c rocmcfg -n "__fish_rocmcfg_at tries show" -l json -d 'Print one JSON document and nothing else.'
+complete -c rocmcfg -n "__fish_rocmcfg_at tries show" -l quiet -s q -d 'Print problems only.'
+complete -c rocmcfg -n "__fish_rocmcfg_at tries show" -l verbose -s v -d 'Print evidence, sources and details.'
+complete -c rocmcfg -n "__fish_rocmcfg_at tries show" -l debug -d 'Show the traceback of an unexpected error.'
+complete -c rocmcfg -n "__fish_rocmcfg_at tries show" -s h -l help -d 'Show the options, and exit.'
+
+complete -c rocmcfg -n "__fish_rocmcfg_at tries resume" -l crashed -d 'Count the run during which the machine went down as failed.'
+complete -c rocmcfg -n "__fish_rocmcfg_at tries resume" -l runs -x -d 'At most this many runs (default: 500); with --cost: pairs of runs.'
+complete -c rocmcfg -n "__fish_rocmcfg_at tries resume" -l budget -x -d 'Begin no run after this time of running: 90m, 8h.'
+complete -c rocmcfg -n "__fish_rocmcfg_at tries resume" -l json -d 'Print one JSON document and nothing else.'
+complete -c rocmcfg -n "__fish_rocmcfg_at tries resume" -l quiet -s q -d 'Print problems only.'
+complete -c rocmcfg -n "__fish_rocmcfg_at tries resume" -l verbose -s v -d 'Print evidence, sources and details.'
+complete -c rocmcfg -n "__fish_rocmcfg_at tries resume" -l debug -d 'Show the traceback of an unexpected error.'
+complete -c rocmcfg -n "__fish_rocmcfg_at tries resume" -s h -l help -d 'Show the options, and exit.'
+
+complete -c rocmcfg -n "__fish_rocmcfg_at tries forget" -l json -d 'Print one JSON document and nothing else.'
+complete -c rocmcfg -n "__fish_rocmcfg_at tries forget" -l quiet -s q -d 'Print problems only.'
+complete -c rocmcfg -n "__fish_rocmcfg_at tries forget" -l verbose -s v -d 'Print evidence, sources and details.'
+complete -c rocmcfg -n "__fish_rocmcfg_at tries forget" -l debug -d 'Show the traceback of an unexpected error.'
+complete -c rocmcfg -n "__fish_rocmcfg_at tries forget" -s h -l help -d 'Show the options, and exit.'
+
 complete -c rocmcfg -n "__fish_rocmcfg_at knowledge" -a check -d 'List and check what this host adds'
 complete -c rocmcfg -n "__fish_rocmcfg_at knowledge" -a new -d 'Draft a known issue from a log'
 complete -c rocmcfg -n "__fish_rocmcfg_at knowledge" -a export -d 'Make a bundle for other hosts'
@@ -509,4 +577,4 @@ complete -c rocmcfg -n "__fish_rocmcfg_at render" -a '(__fish_rocmcfg_profile_fi
 complete -c rocmcfg -n "__fish_rocmcfg_at schema" -l json -d 'Print one JSON document and nothing else.'
 complete -c rocmcfg -n "__fish_rocmcfg_at schema" -l debug -d 'Show the traceback of an unexpected error.'
 complete -c rocmcfg -n "__fish_rocmcfg_at schema" -s h -l help -d 'Show the options, and exit.'
-complete -c rocmcfg -n "__fish_rocmcfg_at schema" -a 'failure plan apply take-over confirm reject verify run rollback recover history status explain report lint doctor issues fleet env render check-kernel watch-trial profile-file known-issue'
+complete -c rocmcfg -n "__fish_rocmcfg_at schema" -a 'failure plan apply take-over confirm reject verify run try rollback recover history status explain report lint doctor issues fleet env render check-kernel watch-trial profile-file known-issue'

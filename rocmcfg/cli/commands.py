@@ -36,6 +36,7 @@ class Command(NamedTuple):
 GROUPS = {
     "crashes": "Save crashes of GPUs, and report them.",
     "profile": "List, show, validate and create profiles.",
+    "tries": "List, show, resume and forget your tries.",
     "knowledge": "Add your own known issues and parameters.",
 }
 COMMANDS = {
@@ -61,6 +62,11 @@ COMMANDS = {
     "fleet": Command("fleet", "fleet"),
     "env": Command("profile", "env"),
     "run": Command("run", "run", output=("debug",), passes_on=True),
+    "try": Command("trying", "try_", passes_on=True),
+    "tries list": Command("tries", "list_tries"),
+    "tries show": Command("tries", "show"),
+    "tries resume": Command("tries", "resume"),
+    "tries forget": Command("tries", "forget"),
     "knowledge check": Command("knowledge", "check"),
     "knowledge new": Command("knowledge", "new"),
     "knowledge export": Command("knowledge", "export"),

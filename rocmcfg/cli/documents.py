@@ -39,6 +39,7 @@ from rocmcfg.workflow.rendering import Rendered
 from rocmcfg.workflow.running import RunReport
 from rocmcfg.workflow.status import Status
 from rocmcfg.workflow.taking_over import TakenOver
+from rocmcfg.workflow.try_report import ForgottenDocument, TryListDocument, TryReport
 
 
 class Document(NamedTuple):
@@ -61,6 +62,11 @@ _NOUNS: dict[str, type] = {
     "reject": Undo,
     "verify": VerificationReport,
     "run": RunReport,
+    "try": TryReport,
+    "tries list": TryListDocument,
+    "tries show": TryReport,
+    "tries resume": TryReport,
+    "tries forget": ForgottenDocument,
     "rollback": Undo,
     "recover": Undo,
     "history": HistoryDocument,

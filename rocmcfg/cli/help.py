@@ -18,7 +18,7 @@ TASKS = {
     "Change": ("plan", "apply", "verify", "rollback", "history", "take-over"),
     "Try for one boot: apply --trial, then": ("confirm", "reject"),
     "Look up": ("explain", "issues", "profile", "knowledge", "report", "crashes"),
-    "Variables only, without root": ("env", "run"),
+    "Variables only, without root": ("env", "run", "try", "tries"),
     "Repair and scripting": ("recover", "render", "fleet", "schema"),
 }
 _FIRST = ("Start", "Change")  # the tasks that are shown where no command is named
@@ -39,6 +39,11 @@ EXAMPLES = {
     "issues": ("rocmcfg issues", "rocmcfg issues suspend --gfx 9070xt"),
     "env": ("rocmcfg env", "rocmcfg env --profile rdna4 --format docker"),
     "run": ("rocmcfg run -- python train.py", "rocmcfg run --profile rdna4 -- python train.py"),
+    "try": (
+        "rocmcfg try --set env.HSA_ENABLE_SDMA=0 -- python train.py",
+        "rocmcfg try --drop -- python train.py",
+        "rocmcfg try --which --profile rdna4 -- python train.py",
+    ),
 }
 _EVERYWHERE = {"root", "chroot", *options.OUTPUT, "help"}
 _LONG = 24  # characters; a longer list of choices goes into the text

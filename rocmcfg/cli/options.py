@@ -277,6 +277,17 @@ class Boot(NamedTuple):
     )
 
 
+TRY_RUNS = number(
+    "--runs",
+    metavar="N",
+    help="At most this many runs (default: 500); with --cost: pairs of runs.",
+    takes="free",
+)
+TRY_BUDGET = text(
+    "--budget", metavar="TIME", help="Begin no run after this time of running: 90m, 8h.", takes="free"
+)
+
+
 def release(rocm: str) -> Version | None:
     """Return the release that --rocm names; None without one. Raises Misuse for a text that names none."""
     version = parse_version(rocm) if rocm else None

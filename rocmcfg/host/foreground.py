@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
+from rocmcfg.model.diagnostic import RocmcfgError, fail
 from rocmcfg.model.shape import NamedTuple
 
 # The signals that end a process, or that it may wait for, and that are sent to a job by its number.
@@ -28,7 +29,7 @@ _AWAITED = _PASSED_ON | _STOPS | {signal.SIGCHLD, signal.SIGCONT}
 # The signals by which people and shells end a program.
 _ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE)
 # Python ignores these from its start on, and a program must not inherit that.
-_IGNORED_BY_PYTHON = tuple(getattr(signal, name) for name in ("SIGPIPE", "SIGXFSZ") if hasattr(signal, name))
+IGNORED_BY_PYTHON = tuple(getattr(signal, name) for name in ("SIGPIPE", "SIGXFSZ") if hasattr(signal, name))
 _FROM_KERNEL = 0x80  # SI_KERNEL: of a terminal, which sends it to the whole process group (sigaction(2))
 _GRACE = 10.0  # seconds in which a program that was asked to end does so, by itself or at its time limit
 _PR_SET_DUMPABLE = 4  # <linux/prctl.h>
@@ -53,6 +54,17 @@ class Ended(NamedTuple):
         return not self.asked_to_end and self.signal not in _ENDINGS and self.code != 0
 
 
+def find(name: str, environment: Mapping[str, str]) -> str | None:
+    """Return the path of a program; None where there is none that can be executed."""
+    return shutil.which(name, path=environment.get("PATH"))
+
+
+def cannot_run(name: str, problem: OSError) -> RocmcfgError:
+    """Return the error for a program that cannot be started."""
+    summary = f"cannot run {name}: {problem.strerror}"
+    return fail("RC2031", summary, hint="check the name and that it is executable")
+
+
 class Foreground:
     """A program in the foreground. `start` starts it, and `wait` waits for it; a program is started once."""
 
@@ -64,7 +76,7 @@ class Foreground:
 
     def start(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
         """Start the program. Raises OSError where it cannot be run."""
-        program = shutil.which(command[0], path=environment.get("PATH"))
+        program = find(command[0], environment)
         # execvp(3) reports a folder of PATH that cannot be entered as a missing permission for the program
         if program is None and "/" not in command[0]:
             raise FileNotFoundError(errno.ENOENT, "it is in no folder of PATH")
@@ -72,16 +84,15 @@ class Foreground:
         # blocked before the start, so that no signal is lost between the start and the wait
         self._mask = signal.pthread_sigmask(signal.SIG_BLOCK, _AWAITED)
         try:
-            self._pid = os.posix_spawn(
-                program or command[0],
-                [*command],
-                environment,
-                setsigmask=self._mask,
-                setsigdef=_IGNORED_BY_PYTHON,
-            )
+            self._pid = self._spawn(program or command[0], command, environment)
         except BaseException:
             signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
             raise
+
+    def _spawn(self, program: str, command: Sequence[str], environment: Mapping[str, str]) -> int:
+        return os.posix_spawn(
+            program, [*command], environment, setsigmask=self._mask, setsigdef=IGNORED_BY_PYTHON
+        )
 
     def wait(self, limit: float | None = None) -> Ended:
         """Wait for the end of the program, at most `limit` seconds: then end it, and what it has started."""
@@ -114,13 +125,15 @@ class Foreground:
                 return None
             if arrived.si_signo == signal.SIGCONT:
                 self._continue()
-            elif arrived.si_signo != signal.SIGCHLD and self._reached_us_alone(arrived):
-                self._signal(self._pid, arrived.si_signo)
+            elif arrived.si_signo != signal.SIGCHLD:
+                self._pass_on(arrived)
             if arrived.si_signo in _PASSED_ON:
                 self._asked_at = time.monotonic()
 
-    def _reached_us_alone(self, arrived: signal.struct_siginfo) -> bool:
-        return arrived.si_code != _FROM_KERNEL and arrived.si_pid != self._pid
+    def _pass_on(self, arrived: signal.struct_siginfo) -> None:
+        """Pass a signal on to the program, unless the program has it already or has sent it."""
+        if arrived.si_code != _FROM_KERNEL and arrived.si_pid != self._pid:
+            self._signal(self._pid, arrived.si_signo)
 
     def _changes(self) -> Iterator[int]:
         """Yield the states of the program that were not seen yet. The first process of a container inherits

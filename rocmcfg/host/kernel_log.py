@@ -26,6 +26,8 @@ _MOST = 4 << 20  # bytes that are kept, from the start: the first fault is the c
 _WARNING = 4  # the priority of <linux/kern_levels.h>; lower numbers are graver
 _ESCAPED = regex(rb"\\x([0-9a-f]{2})")
 _JOURNAL = ("journalctl", "--no-pager", "--quiet", "-k", "-b", "0", "-o", "json")
+_LATE = 0.5  # seconds after the end of a program in which the kernel may still log why it ended
+_STEP = 0.05  # seconds
 _EARLIER = 5  # seconds by which the journal is asked for more than wanted, since its clock may have been set
 
 
@@ -160,3 +162,14 @@ class LogFile:
 
     def close(self) -> None:
         self._stream.close()
+
+
+def read_to_end(log: KernelLog | LogFile, *, waits: bool) -> KernelLines:
+    """Return the kernel's lines up to now. `waits`: some may come a little after a program was ended, so they
+    are waited for until one of them is grave."""
+    until = time.monotonic() + (_LATE if waits else 0)
+    window = log.read()
+    while not window.grave and not window.problem and time.monotonic() < until:
+        time.sleep(_STEP)
+        window = log.read()
+    return window

@@ -138,6 +138,14 @@ def started(mark: str) -> list[tuple[int, str]]:
     return [(pid, name) for pid, name in _processes(f"{MARK}={mark}".encode()) if pid != os.getpid()]
 
 
+def end(mark: str) -> int:
+    """End the processes with this mark that are still running, and return their number."""
+    left = {pid for pid, _ in started(mark)}
+    if left:
+        _end_all(lambda: {pid for pid, _ in started(mark)})
+    return len(left)
+
+
 def survivors(mark: str) -> list[tuple[int, str]]:
     """Return the programs of root that a rocmcfg started with this mark and that outlived it, as (pid, name):
     they lead sessions of their own, and still have our pipe open. A daemon that one of their hooks left
@@ -313,10 +321,14 @@ def _stop(leader: int, mark: str) -> None:
     """End the program and all processes that it started, even those that left its session: none of them may
     continue to write while their changes are rolled back. A process that even SIGKILL does not end at once
     hangs in the kernel, and `survivors` reports it."""
+    _end_all(lambda: _family(leader, mark))
+
+
+def _end_all(running: Callable[[], set[int]]) -> None:
     for number in (signal.SIGTERM, signal.SIGKILL):
         deadline = time.monotonic() + _GRACE
         signalled: set[int] = set()
-        while left := _family(leader, mark):
+        while left := running():
             for pid in left - signalled:
                 with suppress(ProcessLookupError, PermissionError):
                     os.kill(pid, number)

@@ -23,6 +23,7 @@ from rocmcfg.model.regex import regex
 from rocmcfg.state.values import Running, deviations, next_boot_kargs, set_parameters
 from rocmcfg.workflow.diagnosing import Diagnosis, diagnose
 from rocmcfg.workflow.planning import collect_facts
+from rocmcfg.workflow.tried import measured_here
 from rocmcfg.workflow.verifying import verify
 
 if TYPE_CHECKING:
@@ -104,6 +105,7 @@ def gather(
         "checks": [d for d in diagnosis.diagnostics if d not in unread],
         "excerpts": _excerpts(diagnosis),
         "packages": _packages(view),
+        "tries": measured_here(view, environment) if environment else (),
     }
     return content, unread, diagnosis
 

@@ -90,7 +90,7 @@ def report(
     if not ended.failed:
         return made
     if window.problem:
-        how = _how_to_allow(view)
+        how = how_to_allow(view)
         text = f"{_end_of(made)}. Whether the GPU failed is unknown, as the kernel's log cannot be read"
         return made._replace(verdict="unknown", sentence=f"{text} ({window.problem}): {how}.", next=how)
     searched = f"{window.total} lines" if window.total != 1 else "one line"
@@ -154,7 +154,8 @@ def _end_of(made: RunReport) -> str:
     return f"{name} ended with exit code {made.exit_code}" if made.exit_code else f"{name} ended well"
 
 
-def _how_to_allow(view: HostView) -> str:
+def how_to_allow(view: HostView) -> str:
+    """Return how the caller gets to see what the kernel logs."""
     if read_container(view):
         return "this is a container, so run `rocmcfg doctor` on its host"
     return "add yourself to its readers with `sudo usermod -aG systemd-journal $USER`, and log in again"

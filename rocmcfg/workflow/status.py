@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator, Sequence
 
@@ -18,6 +19,7 @@ from rocmcfg.knowledge import catalogue, profiles
 from rocmcfg.model.checks import CheckStatus, Overall, VerificationReport
 from rocmcfg.model.desired import DesiredSetting
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, warning
+from rocmcfg.model.experiment import TryRow
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.kargs import Karg, last
 from rocmcfg.model.profile import Profile
@@ -29,6 +31,7 @@ from rocmcfg.records.receipt import Receipt
 from rocmcfg.state.reboot import due, has_unwanted
 from rocmcfg.state.values import Running, SetParameter, next_boot_kargs, read_configured, set_parameters
 from rocmcfg.workflow.planning import collect_facts
+from rocmcfg.workflow.tried import measured_here
 from rocmcfg.workflow.verifying import verify
 
 
@@ -42,13 +45,14 @@ class Unnecessary(NamedTuple):
 
 @published(
     "facts profiles transaction status reboot_required suggested_profiles=suggested parameters others",
-    "issues=issues.issue.id applied=applied_at unnecessary trial",
+    "issues=issues.issue.id applied=applied_at unnecessary trial tries?",
 )
 class Status(NamedTuple):
     """The state of a host. `report` is None if the receipt cannot be read; `suggested` are profiles for the
     GPUs found. `others` are known kernel arguments and variables, `settings` are what rocmcfg applied, and
     `applied_at` is when (UTC). `may_be_taken_over` says whether `rocmcfg take-over` can move something,
-    `black_box` whether crashes of GPUs are saved."""
+    `black_box` whether crashes of GPUs are saved. `tries` are the newest answers that `rocmcfg try` gave this
+    user here; left out without any."""
 
     facts: Facts
     report: VerificationReport | None
@@ -66,6 +70,7 @@ class Status(NamedTuple):
     applied_at: str = ""
     may_be_taken_over: bool = False
     black_box: bool = False
+    tries: tuple[TryRow, ...] | None = None
 
     @property
     def status(self) -> Overall:
@@ -121,6 +126,7 @@ def status(view: HostView) -> Status:
         written_at(view, receipt.PATH) if applied else "",
         bool(parameters) and tried is None and _can_take_over(view, facts, applied),
         view.exists(BLACK_BOX),
+        measured_here(view, os.environ) or None,
     )
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -79,6 +81,18 @@ def _collected(root: Path) -> Result:
     return rocmcfg("fleet", root.parent / "old", "--since", root.parent / "new", "--json")
 
 
+def _tries(*arguments: str, of: str = "exit 1", ends: bool = True) -> Run:
+    """After a try of this user."""
+
+    def run(root: Path) -> Result:
+        words = ("--set", "env.HSA_XNACK=1", "--", "sh", "-c", of)
+        with mock.patch.dict(os.environ, {"XDG_STATE_HOME": str(root / "state")}):
+            made = rocmcfg("try", "--json", "--no-warm-up", "--runs", "9" if ends else "1", *words)
+            return rocmcfg(*arguments, "--json") if arguments else made
+
+    return run
+
+
 RUNS: dict[str, tuple[str, Run]] = {
     "plan": ("plan", _command("plan", "--profile", "auto", "--set", "feature.gfxoff=false", applied=False)),
     "plan of a change": ("plan", _command("plan", "--set", "karg.nomodeset", "--set", "env.HSA_XNACK=1")),
@@ -124,6 +138,12 @@ RUNS: dict[str, tuple[str, Run]] = {
     "issues --export": ("issues --export", _command("issues", "--export", "prometheus", applied=False)),
     "run": ("run", _reported),
     "fleet": ("fleet", _collected),
+    "try": ("try", _tries()),
+    "try without a failure": ("try", _tries(of="exit 0")),
+    "tries list": ("tries list", _tries("tries", "list")),
+    "tries show": ("tries show", _tries("tries", "show", "1")),
+    "tries forget": ("tries forget", _tries("tries", "forget", "1")),
+    "tries resume of one that is over": ("failure", _tries("tries", "resume")),
     "check-kernel": ("check-kernel", _command("check-kernel", "6.99.0-none")),
     "watch-trial without one": ("watch-trial", _command("watch-trial")),
     "plan --trial": ("plan", _command("plan", *RUNPM, "--trial", applied=False)),
@@ -155,6 +175,7 @@ def test_the_document(tmp_path: Path, name: str) -> None:
 
 def test_every_document_of_the_schema_was_seen() -> None:
     seen = {document for document, _ in RUNS.values()}
+    seen |= {"tries resume"}  # in tests/experiments
     seen |= {
         f"knowledge {verb}" for verb in ("check", "export", "install", "new", "remove")
     }  # in tests/knowledge

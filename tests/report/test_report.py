@@ -208,6 +208,7 @@ _EMPTY: dict[str, Any] = {
     **dict.fromkeys(("version", "applied", "trouble", "elsewhere"), ""),
     "devices": {},
     "packages": {},
+    "tries": (),
     "facts": Facts(Os("", "", ""), (), "", (), None, "", BootChain(None, (), ()), "", True),
     "kernel": None,
     "hardware": HostHardware("", None, "", "", "", ()),

@@ -1,0 +1,163 @@
+"""Run a program of the caller many times without a terminal, and keep a bounded part of its output.
+
+The program reads nothing and leads a process group of its own: a keyboard's signals reach rocmcfg, which
+passes them on, and a program that reads the terminal is stopped by the kernel, and then ended.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import select
+import signal
+import threading
+from collections import deque
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+
+from rocmcfg.host.foreground import IGNORED_BY_PYTHON, Ended, Foreground
+from rocmcfg.model.shape import NamedTuple
+
+_PIECE = 64 << 10  # bytes
+_KEPT = 4  # pieces that are kept of the beginning of the output, and of its end
+_STOPS = frozenset((signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT))
+_OF_TERMINAL = (signal.SIGTTIN, signal.SIGTTOU)
+
+
+class Printed(NamedTuple):
+    """The output of a program, with what was cut out of its middle. `digest` is that of the whole output,
+    `match` the first text that the pattern matched."""
+
+    kept: bytes = b""
+    digest: str = ""
+    match: bytes = b""
+
+
+class _Output:
+    """Read the output of a program while it runs."""
+
+    def __init__(self, pattern: re.Pattern[bytes] | None, passed_on_to: int | None) -> None:
+        self._pattern, self._passed_on_to = pattern, passed_on_to
+        self._reading, self.writing = os.pipe2(os.O_CLOEXEC)
+        self._ended, self._end = os.pipe2(os.O_CLOEXEC)
+        self._head: list[bytes] = []
+        self._tail: deque[bytes] = deque(maxlen=_KEPT)
+        self._digest = hashlib.sha256()
+        self._rest = self._match = b""
+        self._cut = 0
+        os.set_blocking(self._reading, False)
+        self._thread = threading.Thread(target=self._read, daemon=True)
+
+    def begin(self) -> None:
+        os.close(self.writing)
+        self._thread.start()
+
+    def end(self) -> Printed:
+        """Return what was printed until now. A process that the program left may go on printing."""
+        os.close(self._end)
+        self._thread.join()
+        for descriptor in (self._reading, self._ended):
+            os.close(descriptor)
+        self._search(b"\n")
+        cut = (b"\n[%d bytes were cut out here]\n" % self._cut,) if self._cut else ()
+        return Printed(b"".join((*self._head, *cut, *self._tail)), self._digest.hexdigest(), self._match)
+
+    def abandon(self) -> None:
+        for descriptor in (self._reading, self.writing, self._ended, self._end):
+            os.close(descriptor)
+
+    def _read(self) -> None:
+        while True:
+            ready, _, _ = select.select([self._reading, self._ended], [], [])
+            with suppress(BlockingIOError):
+                while piece := os.read(self._reading, _PIECE):
+                    self._add(piece)
+                return  # nobody can print any more
+            if self._ended in ready:
+                return
+
+    def _add(self, piece: bytes) -> None:
+        self._digest.update(piece)
+        if self._passed_on_to is not None:
+            with suppress(OSError):
+                os.write(self._passed_on_to, piece)
+        if len(self._head) < _KEPT:
+            self._head.append(piece)
+        else:
+            if len(self._tail) == _KEPT:
+                self._cut += len(self._tail[0])
+            self._tail.append(piece)
+        self._search(piece)
+
+    def _search(self, piece: bytes) -> None:
+        """Search whole lines. Of a line without an end, the last bytes are kept for the next search."""
+        if self._pattern is None or self._match:
+            return
+        text = self._rest + piece
+        whole, newline, rest = text.rpartition(b"\n")
+        if not newline and len(text) > _PIECE:
+            whole, rest = text, text[-_PIECE // 2 :]
+        self._rest = rest
+        match = self._pattern.search(whole)
+        if match is not None:
+            self._match = match[0] or b"an empty text"
+
+
+class Unattended(Foreground):
+    """A program without a terminal. `stopped`: somebody asked rocmcfg to stop, so how the program ended shows
+    nothing. `wants_terminal`: it was ended because it reads or sets the terminal."""
+
+    def __init__(self, pattern: re.Pattern[bytes] | None = None, passed_on_to: int | None = None) -> None:
+        super().__init__()
+        self._pattern, self._passed_on_to = pattern, passed_on_to
+        self.stopped = self.wants_terminal = False
+        self.printed = Printed()
+
+    def run(self, command: Sequence[str], environment: Mapping[str, str], limit: float | None) -> Ended:
+        """Run the program to its end. Raises OSError where it cannot be run."""
+        self._output = _Output(self._pattern, self._passed_on_to)
+        try:
+            self.start(command, environment)
+        except BaseException:
+            self._output.abandon()
+            raise
+        self._output.begin()  # the thread inherits the blocked signals, which `wait` takes
+        try:
+            return self.wait(limit)
+        finally:
+            self.printed = self._output.end()
+
+    def _spawn(self, program: str, command: Sequence[str], environment: Mapping[str, str]) -> int:
+        return os.posix_spawn(
+            program,
+            [*command],
+            environment,
+            file_actions=(
+                (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+                (os.POSIX_SPAWN_DUP2, self._output.writing, 1),
+                (os.POSIX_SPAWN_DUP2, self._output.writing, 2),
+            ),
+            setpgroup=0,
+            setsigmask=self._mask,
+            setsigdef=IGNORED_BY_PYTHON,
+        )
+
+    def _pass_on(self, arrived: signal.struct_siginfo) -> None:
+        if arrived.si_pid == self._pid:
+            return
+        again = self.stopped and arrived.si_signo in _STOPS
+        self.stopped |= arrived.si_signo in _STOPS
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._pid, signal.SIGKILL if again else arrived.si_signo)
+
+    def _continue(self) -> None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._pid, signal.SIGCONT)
+
+    def _stop_too(self, number: int) -> None:
+        if number in _OF_TERMINAL:
+            self.wants_terminal = True
+            self._signal_all(signal.SIGKILL)
+        else:
+            super()._stop_too(number)

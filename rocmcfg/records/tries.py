@@ -1,0 +1,231 @@
+"""Read and write the record of a try: one JSON object per line, appended durably and never rewritten. Each
+line is written before what comes next begins, so that a kill loses and doubles no run."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from rocmcfg.experiments.kinds import course
+from rocmcfg.experiments.which import MOST_SETTINGS
+from rocmcfg.host.foreign import json_value
+from rocmcfg.host.user_state import UserState
+from rocmcfg.model.diagnostic import RocmcfgError, fail
+from rocmcfg.model.experiment import MOST_RUNS, Design, Finding, Outcome
+from rocmcfg.model.shape import Malformed, NamedTuple
+from rocmcfg.records.dialect import read as read_noun
+from rocmcfg.records.dialect import write as write_noun
+from rocmcfg.records.journal import NewerRecord, newer
+
+RECORD = "try.jsonl"
+VERSION = 1
+_LONGEST = 10**15  # microseconds: 31 years
+
+
+class Terms(NamedTuple):
+    """What counts as a failure beside exit code, signal and faults of the GPU. `milliseconds` is the time
+    limit, 0 for none. `bad_output` is a regular expression, `check` a shell command, `log` the file with the
+    kernel's lines."""
+
+    milliseconds: int = 0
+    bad_output: str = ""
+    check: str = ""
+    same_output: bool = False
+    log: str = ""
+
+
+class Begun(NamedTuple):
+    """The first line. `program` is the command, `folder` where it runs. `without` are the variables that the
+    control must not have. `surroundings` are digests of the other variables, made with `salt`."""
+
+    time: str
+    program: tuple[str, ...]
+    folder: str
+    design: Design
+    terms: Terms
+    salt: str
+    surroundings: Mapping[str, str]
+    without: tuple[str, ...] = ()
+    profiles: tuple[str, ...] = ()
+
+
+class Started(NamedTuple):
+    """A run is about to start. `mark` is in the environment of its processes."""
+
+    time: str
+    arm: int
+    boot: str
+    mark: str
+
+
+class Ran(NamedTuple):
+    """A run ended. `kept` are the files with its output and the kernel's lines. `reference` is the digest of
+    the output that others are compared with."""
+
+    time: str
+    outcome: Outcome
+    fault: str = ""
+    kept: tuple[str, ...] = ()
+    reference: str = ""
+
+
+class Resumed(NamedTuple):
+    """The try goes on after an interruption."""
+
+    time: str
+
+
+class Extended(NamedTuple):
+    """The try goes on with more runs or time, which replace those of the design."""
+
+    time: str
+    most_runs: int
+    most_seconds: int
+
+
+class Concluded(NamedTuple):
+    """The try ended with a finding."""
+
+    time: str
+    finding: Finding
+
+
+class Try(NamedTuple):
+    number: int
+    begun: Begun
+    lines: tuple[NamedTuple, ...]
+
+    @property
+    def outcomes(self) -> tuple[Outcome, ...]:
+        return tuple(line.outcome for line in self.lines if isinstance(line, Ran))
+
+    @property
+    def design(self) -> Design:
+        """Return the design with the runs and the time that are allowed now."""
+        extended = next((line for line in reversed(self.lines) if isinstance(line, Extended)), None)
+        if extended is None:
+            return self.begun.design
+        return self.begun.design._replace(most_runs=extended.most_runs, most_seconds=extended.most_seconds)
+
+    @property
+    def finding(self) -> Finding | None:
+        ends = (line for line in reversed(self.lines) if isinstance(line, (Concluded, Extended)))
+        last = next(ends, None)
+        return last.finding if isinstance(last, Concluded) else None
+
+    @property
+    def open_run(self) -> Started | None:
+        """Return the run that was interrupted; None where the last run ended."""
+        last = next((line for line in reversed(self.lines) if isinstance(line, (Started, Ran))), None)
+        return last if isinstance(last, Started) else None
+
+    @property
+    def reference(self) -> str:
+        return next((line.reference for line in self.lines if isinstance(line, Ran) and line.reference), "")
+
+    @property
+    def last_time(self) -> str:
+        times = [getattr(line, "time", "") for line in self.lines]
+        return times[-1] if times else self.begun.time
+
+
+_LINES: Mapping[str, type[NamedTuple]] = {
+    "begun": Begun,
+    "started": Started,
+    "ran": Ran,
+    "resumed": Resumed,
+    "extended": Extended,
+    "concluded": Concluded,
+}
+_KINDS = {noun: kind for kind, noun in _LINES.items()}
+
+
+def append(state: UserState, number: int, line: NamedTuple) -> None:
+    """Append a line durably. Raises Unwritable."""
+    document = {"v": VERSION, "kind": _KINDS[type(line)], **write_noun(line)}
+    text = json.dumps(document, separators=(",", ":"))
+    state.append(number, RECORD, text.encode("utf-8", "surrogateescape") + b"\n")
+
+
+def load(state: UserState, number: int) -> Try:
+    """Return a try. Raises RocmcfgError for one that does not exist, that is damaged, that a newer rocmcfg
+    wrote, or that another user may have written. Its runs are those that the experiment asks for."""
+    content = state.read(number, RECORD)
+    if content is None:
+        known = ", ".join(map(str, state.numbers())) or "none"
+        hint = f"`rocmcfg tries list` shows them; there are: {known}"
+        raise fail("RC4503", f"there is no try {number}", hint=hint)
+    place = state.of(number, RECORD)
+    lines = []
+    for at, text in enumerate(content.split(b"\n")[:-1], 1):  # a crash cut off the text after the last break
+        lines.append(_line(text, f"{place}:{at}", number, first=at == 1))
+    if not lines:
+        raise bad(place, number, "its first line is missing")
+    begun = lines[0]
+    assert isinstance(begun, Begun)
+    attempt = Try(number, begun, tuple(lines[1:]))
+    try:
+        under_way = course(attempt.design, attempt.outcomes)
+        if attempt.finding not in (None, under_way.next):
+            raise Malformed("the finding is not the one that the runs show")
+    except ValueError as problem:
+        raise bad(place, number, str(problem)) from problem
+    return attempt
+
+
+def _line(text: bytes, place: str, number: int, *, first: bool) -> NamedTuple:
+    try:
+        table = json_value(text.decode("utf-8", "surrogateescape"))
+        version, kind = (table.get("v"), table.get("kind")) if isinstance(table, dict) else (None, None)
+        if type(version) is int and version > VERSION:
+            raise NewerRecord(newer(place, f"format {version}"))
+        if version != VERSION or not isinstance(kind, str) or kind not in _LINES:
+            raise Malformed("a line is of a kind that this rocmcfg does not know")
+        if (kind == "begun") is not first:
+            raise Malformed("its beginning is missing" if first else "it begins twice")
+        line = read_noun(_LINES[kind], {k: v for k, v in table.items() if k not in ("v", "kind")})
+    except ValueError as problem:
+        raise bad(place, number, str(problem)) from problem
+    _require_sound(line, place, number)
+    return line
+
+
+def _require_sound(line: Any, place: str, number: int) -> None:
+    """Raise RocmcfgError for values that no try has."""
+    if isinstance(line, Ran) and line.outcome.microseconds > _LONGEST:
+        raise bad(place, number, "a run took longer than there is time")
+    if isinstance(line, Extended) and not 0 < line.most_runs <= MOST_RUNS:
+        raise bad(place, number, "it allows more runs than rocmcfg makes")
+    if not isinstance(line, Begun):
+        return
+    design = line.design
+    most_settings = MOST_SETTINGS if design.kind == "which" else 64
+    sound = (
+        _is_pattern(line.terms.bad_output)
+        and line.terms.milliseconds <= _LONGEST
+        and line.program
+        and line.folder.startswith("/")
+        and 0 < len(design.settings) <= most_settings
+        and 50 <= design.confidence < 100
+        and 0 < design.most_runs <= MOST_RUNS
+        and 0 < design.pairs <= 1000
+        and len(design.weights) in (0, len(design.settings))
+        and all("=" not in setting.name and setting.name for setting in design.settings)
+    )
+    if not sound:
+        raise bad(place, number, "its design is not one that rocmcfg makes")
+
+
+def _is_pattern(text: str) -> bool:
+    try:
+        re.compile(text.encode("utf-8", "surrogateescape"))
+    except (re.error, OverflowError, RecursionError):
+        return False
+    return True
+
+
+def bad(place: str, number: int, reason: str) -> RocmcfgError:
+    hint = f"begin again, and remove this one with `rocmcfg tries forget {number}`"
+    return fail("RC4504", f"the record of try {number} cannot be used: {reason}", location=place, hint=hint)

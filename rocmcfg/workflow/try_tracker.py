@@ -1,0 +1,35 @@
+"""Describe a try as Markdown for an issue tracker."""
+
+from __future__ import annotations
+
+import os
+import shlex
+
+import rocmcfg
+from rocmcfg.workflow.try_report import TryReport
+
+
+def text(made: TryReport) -> str:
+    """Return the report as Markdown. Only the name of the program is in it, not its folder or arguments."""
+    program = os.path.basename(made.program[0])
+    lines = [
+        f"**{made.sentence or 'Not over.'}**",
+        "",
+        "| arm | settings | runs | failed | at most | failures |",
+        "|---|---|---|---|---|---|",
+    ]
+    for arm in made.arms:
+        reasons = ", ".join(f"{reason} {count}" for reason, count in arm.reasons.items())
+        settings = " ".join(f"`{setting}`" for setting in arm.settings) or "none"
+        lines.append(
+            f"| {arm.name} | {settings} | {arm.runs} | {arm.failures} | {arm.most:.0f} % | {reasons} |"
+        )
+    lines += [
+        "",
+        f"Program: `{shlex.quote(program)}`. Bounds have {made.confidence} % confidence, one-sided. Warm-up "
+        "runs are not counted.",
+    ]
+    if made.faults:
+        lines.append(f"The kernel logged: {', '.join(made.faults)} (numbers of `rocmcfg explain`).")
+    lines.append(f"Measured with `rocmcfg try` {rocmcfg.__version__}, {made.began[:10]}.")
+    return "\n".join(lines) + "\n"
