@@ -109,6 +109,7 @@ def kmsg() -> str:
     return "/dev/kmsg"
 
 
+@pytest.mark.slow  # not beside tests of `run`, which would see these lines too
 def test_the_kernels_own_log_is_read_from_the_start_of_the_program(tmp_path: Path, kmsg: str) -> None:
     Path(kmsg).write_text(f"<3>{RING}\n")  # one moment before the start
     report = tmp_path / "report.json"
