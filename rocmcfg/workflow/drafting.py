@@ -19,7 +19,7 @@ from rocmcfg.model.spelling import parse
 from rocmcfg.records.receipt import load_quietly
 from rocmcfg.workflow.diagnosing import Diagnosis, diagnose
 
-HEALTHY = ("noise", "rdna3-desktop", "rocm-tools", "strix-apu")  # logs of healthy machines
+HEALTHY = ("noise", "passing-states", "rdna3-desktop", "rocm-tools", "strix-apu")  # logs of healthy machines
 _MOST = 8  # signatures; more of them would not identify the fault any better
 _DEVICE = regex(r"^(?:\[drm[^] ]*(?: \[\w+\])?\] |amdgpu(?: [0-9a-f:.]+)?: |kfd(?: [0-9a-f:.]+)?: )+")
 _SPECIAL = regex(r"[][\\(){}.*+?^$|]")
