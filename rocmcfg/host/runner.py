@@ -14,10 +14,13 @@ import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from rocmcfg.host.inside import Root
 from rocmcfg.host.problems import CommandResult
+
+if TYPE_CHECKING:
+    import subprocess
 
 # The host's programs are here even if a user's PATH has no sbin (su without -, Debian).
 OFFLINE_PATH = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
@@ -91,6 +94,8 @@ def stream(argv: Sequence[str | bytes], stdin: int | None = None, *, failed: int
 class _Output(io.RawIOBase):
     """The standard output of a child. `sh` copies output in Python, which is too slow for gigabytes."""
 
+    _child: subprocess.Popen[bytes] | None = None  # Python closes the object also where its creation failed
+
     def __init__(self, argv: Sequence[str | bytes], stdin: int | None, failed: int) -> None:
         import subprocess
         from shutil import which
@@ -116,6 +121,7 @@ class _Output(io.RawIOBase):
         return True
 
     def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
+        assert self._child is not None
         assert self._child.stdout is not None
         count: int = self._child.stdout.readinto(buffer)  # type: ignore[attr-defined]
         if count == 0 and self._failed and not 0 <= self._child.wait() < self._failed:
@@ -125,11 +131,12 @@ class _Output(io.RawIOBase):
     def close(self) -> None:
         if not self.closed:
             child = self._child
-            assert child.stdout is not None
-            child.stdout.close()
-            if child.poll() is None:
-                child.kill()
-            child.wait()
+            if child is not None:
+                assert child.stdout is not None
+                child.stdout.close()
+                if child.poll() is None:
+                    child.kill()
+                child.wait()
         super().close()
 
 

@@ -103,6 +103,13 @@ def test_a_folder_of_path_that_may_not_be_entered_makes_no_program_forbidden(tmp
     assert "it is in no folder of PATH" in problem(ran, "RC2031", 1)
 
 
+def test_a_stream_of_a_missing_program_leaves_nothing_to_complain_about() -> None:
+    """Python 3.13 shows what goes wrong while a half-made stream is closed, older ones only with -X dev."""
+    line = "from rocmcfg.host import runner\ntry:\n    runner.stream(('nowhere',))\nexcept OSError:\n    pass"
+    command = [sys.executable, "-X", "dev", "-c", line]
+    assert subprocess.run(command, capture_output=True, text=True, check=True, cwd=SOURCE).stderr == ""
+
+
 def test_a_program_that_prompts_gets_no_answer_and_ends() -> None:
     result = sh("read answer; echo got:$answer:; cat")
     assert (result.status, result.stdout) == (0, "got::\n")
