@@ -15,6 +15,8 @@ echo "start $ROCMCFG_STARTED ${CURE:-0}" >> "$NOTES"
 [ -n "$TAKES" ] && sleep "$TAKES"
 failed=0
 [ "$CURE" != 1 ] && [ $((RANDOM % 100)) -lt "${P:-60}" ] && failed=1
+# the output of the first runs is what later ones are held against
+[ "$FAIL" = different ] && [ "$(grep -c ^end "$NOTES")" -lt 2 ] && failed=0
 echo "end $ROCMCFG_STARTED $failed" >> "$NOTES"
 echo "result ${OTHER:-4711}"
 [ $failed = 0 ] && exit 0
