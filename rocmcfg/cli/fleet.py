@@ -66,7 +66,7 @@ def fleet(
 def _show(printer: Printer, fleet: Fleet) -> None:
     most = len(fleet.hosts) if printer.verbose else _MOST
     printer.pairs([(name, text) for name, text in _overview(fleet) if text], indent="")
-    faults = [(one.id, str(one.hosts), one.title) for one in (*fleet.faults, *fleet.issues)]
+    faults = [(row.id, str(row.hosts), row.title) for row in (*fleet.faults, *fleet.issues)]
     _table(printer, "Faults and known issues in the logs", ("FAULT", "HOSTS", "WHAT"), faults, most)
     wrong = [(str(share.hosts), share.value) for share in fleet.wrong]
     _table(printer, "Settings not in effect", ("HOSTS", "SETTING"), wrong, most)
@@ -122,7 +122,7 @@ def _table(
 
 def _why(host: Host) -> str:
     """Return the first reasons to look at a host; empty if there is none."""
-    odd = (f"{one.what} {one.value}, usual is {one.usual}" for one in host.odd)
+    odd = (f"{row.what} {row.value}, usual is {row.usual}" for row in host.odd)
     ending = (f"the next kernel ends {setting}" for setting in host.ending)
     reasons = [*host.problems, *host.verified.wrong, *host.faults, *host.issues, *odd, *ending]
     more = f"; {len(reasons) - 2} more" if len(reasons) > 2 else ""

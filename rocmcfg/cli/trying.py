@@ -186,11 +186,11 @@ def _set_here(names: tuple[str, ...]) -> tuple[Variable, ...]:
     if names and missing:
         hint = "`env` prints what is set; kernel settings cannot be dropped without a reboot"
         raise fail("RC4514", f"{missing[0]} is not set here", hint=hint)
-    found = tuple(Variable(name, os.environ[name]) for name in wanted if name in os.environ)
-    if not found:
+    set_here = tuple(Variable(name, os.environ[name]) for name in wanted if name in os.environ)
+    if not set_here:
         hint = "name the variables to drop before --: rocmcfg try --drop NAME -- PROGRAM"
         raise fail("RC4514", "no variable that rocmcfg knows is set here", hint=hint)
-    return found
+    return set_here
 
 
 def _design(kind: Kind, settings: tuple[Variable, ...], limits: LimitOptions) -> Design:

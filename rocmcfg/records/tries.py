@@ -154,8 +154,8 @@ def load(state: UserState, number: int) -> Try:
     wrote, or that another user may have written. Its runs are those that the experiment asks for."""
     content = state.read(number, RECORD)
     if content is None:
-        known = ", ".join(map(str, state.numbers())) or "none"
-        hint = f"`rocmcfg tries list` shows them; there are: {known}"
+        numbers = ", ".join(map(str, state.numbers())) or "none"
+        hint = f"`rocmcfg tries list` shows them; there are: {numbers}"
         raise fail("RC4503", f"there is no try {number}", hint=hint)
     place = state.of(number, RECORD)
     lines = []

@@ -238,7 +238,7 @@ def doctor(temporary: Path, runs: int) -> Iterator[Figure]:
         ratio = statistics.median(one.cpu / other.cpu for one, other in pairs)
         wall = statistics.median(one.wall / other.wall for one, other in pairs)
         bar = 2 if kind == "gemm" else 3
-        peak = max(one.peak for one, _ in pairs)
+        peak = max(dense.peak for dense, _ in pairs)
         yield Figure(f"doctor, {kind} log of {LOG_MEGABYTES} MB", seconds(one for one, _ in pairs))
         yield Figure("  grep -cE of the same patterns", seconds(other for _, other in pairs))
         yield Figure(
@@ -255,9 +255,9 @@ def dense(temporary: Path, runs: int) -> Iterator[Figure]:
     line.write_text("hello world\n")
     mine, start = ([*rocmcfg("doctor", root), "--log", str(path)] for path in (log, line))
     pairs = in_turns(runs, mine, start)
-    beyond = statistics.median(one.cpu - other.cpu for one, other in pairs)
-    peak = max(one.peak for one, _ in pairs)
-    yield Figure(f"doctor, dense log of {DENSE_MEGABYTES} MB", seconds(one for one, _ in pairs))
+    beyond = statistics.median(dense.cpu - other.cpu for dense, other in pairs)
+    peak = max(dense.peak for dense, _ in pairs)
+    yield Figure(f"doctor, dense log of {DENSE_MEGABYTES} MB", seconds(dense for dense, _ in pairs))
     yield Figure("  CPU time beyond its start", f"{beyond:.2f} s", "<= 1.5 s", beyond > 1.5)
     yield Figure("  peak memory", f"{peak:.0f} MiB", "<= 100 MiB", peak > 100)
 

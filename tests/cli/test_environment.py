@@ -262,9 +262,9 @@ def test_run_says_what_cannot_be_run() -> None:
     found = process(command("run", "--set", "env.HSA_XNACK=1", "--", "/no/such/program"))
     assert found.code == 1
     assert "error[RC2031]" in found.err
-    found = process(command("run", "-p", "auto", "--", "true"))
-    assert found.code == 1
-    assert "error[RC2024]" in found.err
+    ended = process(command("run", "-p", "auto", "--", "true"))
+    assert ended.code == 1
+    assert "error[RC2024]" in ended.err
 
 
 def test_run_without_a_profile_sets_nothing_on_any_host() -> None:

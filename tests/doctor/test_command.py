@@ -362,8 +362,8 @@ def test_a_search_that_names_another_vendor_is_ours_where_it_met_an_amd_gpu(
     log = tmp_path / "a.log"
     for text, seen in ((search + end, []), (search + met + end, ["AMD-1311"])):
         log.write_text(text)
-        found = rocmcfg("doctor", "--log", log, "--root", host, "--json").document
-        assert [fault["id"] for fault in found["faults"]] == seen
+        document = rocmcfg("doctor", "--log", log, "--root", host, "--json").document
+        assert [fault["id"] for fault in document["faults"]] == seen
 
 
 # -- what it reads ----------------------------------------------------------------------------------------

@@ -127,7 +127,7 @@ FAULT = (
 
 
 @pytest.mark.parametrize(
-    ("log", "gfx", "told"),
+    ("log", "gfx", "issues"),
     [
         (NO_WINDOW, "gfx803", []),  # any lack of memory at the start ends so
         (OLD_BAR + NO_WINDOW, "gfx90a", ["bar-without-space"]),
@@ -139,10 +139,10 @@ FAULT = (
     ],
 )
 def test_a_line_that_other_faults_print_names_no_issue_alone(
-    empty: Path, log: str, gfx: str, told: list[str]
+    empty: Path, log: str, gfx: str, issues: list[str]
 ) -> None:
-    found, _ = judged(log.encode(), empty, catalogue.known_issues(), Options((gfx,)))
-    assert [match.issue.id for match in found if match.told] == told
+    matches, _ = judged(log.encode(), empty, catalogue.known_issues(), Options((gfx,)))
+    assert [match.issue.id for match in matches if match.told] == issues
 
 
 def test_more_evidence_and_met_conditions_raise_the_score(empty: Path) -> None:

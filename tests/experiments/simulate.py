@@ -92,9 +92,9 @@ def searches(rate: float, needed: int, experiments: int, seed: int = 2) -> Cell:
         finding, length, _ = experiment("which", SETTINGS, failing, here.randrange(NO_BOUND))
         verdicts[f"{finding.verdict} {finding.obstacle}".strip()] += 1
         runs += length
-        found = finding.arm if finding.verdict == "cures" else 0
-        right += finding.verdict == ("cures" if need else "no-effect") and found == need
-        false += finding.verdict == "cures" and found != need
+        cure = finding.arm if finding.verdict == "cures" else 0
+        right += finding.verdict == ("cures" if need else "no-effect") and cure == need
+        false += finding.verdict == "cures" and cure != need
     return Cell(verdicts, runs / experiments, right=right, false=false)
 
 

@@ -63,13 +63,13 @@ def test_the_first_run_of_an_arm_is_recorded_and_not_counted() -> None:
 def test_a_replay_of_any_part_asks_for_the_same_run(kind: Kind) -> None:
     chance = random.Random(kind)
     whole = course(design(kind, 4, warm_up=True, most_runs=120))
-    asked = []
+    requested = []
     while isinstance(step := whole.next, Step):
-        asked.append(step)
+        requested.append(step)
         failed = chance.random() < (0.0 if step.arm & 1 else 0.5)
         whole.add(Outcome(step.arm, "exit" if failed else "", "", 1000 + chance.randrange(100)))
-    for length in range(len(asked)):
-        assert course(whole.counted.design, whole.outcomes[:length]).next == asked[length]
+    for length in range(len(requested)):
+        assert course(whole.counted.design, whole.outcomes[:length]).next == requested[length]
     assert course(whole.counted.design, whole.outcomes).next == whole.next
 
 
@@ -107,18 +107,18 @@ def test_a_bound_ends_an_experiment_undecided(bound: dict[str, object]) -> None:
 
 def chances(of: Design, rate: dict[int, float], deep: int) -> dict[str, float]:
     """The exact chance of each verdict, by following every outcome of every run."""
-    found: dict[str, float] = {}
+    shares: dict[str, float] = {}
     rest = [("", 1.0)]
     while rest:
         script, chance = rest.pop()
         under_way = played(of, script)
         if isinstance(under_way.next, Finding) or len(script) == deep:
             end = under_way.next.verdict if isinstance(under_way.next, Finding) else "more"
-            found[end] = found.get(end, 0.0) + chance
+            shares[end] = shares.get(end, 0.0) + chance
             continue
         failing = rate[under_way.next.arm]
         rest += [(script + "x", chance * failing), (script + ".", chance * (1 - failing))]
-    return found
+    return shares
 
 
 def test_all_courses_of_a_frequent_fault_are_followed() -> None:

@@ -96,8 +96,8 @@ def test_drop_which_and_cost_run_for_real(bench: Bench) -> None:
     assert (dropped["verdict"], dropped["settings"]) == ("not-needed", ["CURE=1"])
     assert "HSA_XNACK can go here, CURE stays" in dropped["sentence"]
     third = ("--set", "env.HSA_ENABLE_SDMA=0", "--set", "env.HSA_XNACK=0")
-    found = bench.tried("--which", *third, P="95")
-    assert (found["verdict"], found["settings"]) == ("cures", ["CURE=1"])
+    document = bench.tried("--which", *third, P="95")
+    assert (document["verdict"], document["settings"]) == ("cures", ["CURE=1"])
     cost = bench.tried("--cost", "--runs", "6", "--no-warm-up", setting="TAKES=0.3")
     assert cost["kind"] == "cost"
     assert cost["verdict"] in ("slower", "undecided")
@@ -117,13 +117,13 @@ def test_a_stop_ends_the_program_and_counts_no_run(bench: Bench, number: signal.
 
 
 def _processes() -> list[str]:
-    found = []
+    documents = []
     for entry in Path("/proc").glob("[0-9]*/cmdline"):
         try:
-            found.append(entry.read_bytes().replace(b"\0", b" ").decode(errors="replace"))
+            documents.append(entry.read_bytes().replace(b"\0", b" ").decode(errors="replace"))
         except OSError:
             continue
-    return found
+    return documents
 
 
 @pytest.mark.parametrize("seed", range(2))

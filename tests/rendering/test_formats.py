@@ -82,9 +82,9 @@ def option(setting: DesiredSetting) -> str:
 
 
 def without_variables(settings: Sequence[DesiredSetting]) -> Read:
-    asked = wanted(settings)
-    return asked._replace(
-        variables={}, elsewhere=[f"{name}={value}" for name, value in asked.variables.items()]
+    requested = wanted(settings)
+    return requested._replace(
+        variables={}, elsewhere=[f"{name}={value}" for name, value in requested.variables.items()]
     )
 
 
@@ -298,11 +298,11 @@ def device_config(text: str, folder: Path) -> Read:
     """The fields are those of the CRD (ROCm/gpu-operator 6df13c17, config/crd/bases/
     amd.com_deviceconfigs.yaml, spec.driver.kernelModuleConfig). KMM hands the list to `modprobe amdgpu`."""
     del folder
-    said = yaml(text)
-    assert (said.pop("apiVersion"), said.pop("kind")) == ("amd.com/v1alpha1", "DeviceConfig")
-    assert set(said.pop("metadata")) == {"name", "namespace"}
-    driver = said.pop("spec", {"driver": {}})
-    assert said == {}
+    document = yaml(text)
+    assert (document.pop("apiVersion"), document.pop("kind")) == ("amd.com/v1alpha1", "DeviceConfig")
+    assert set(document.pop("metadata")) == {"name", "namespace"}
+    driver = document.pop("spec", {"driver": {}})
+    assert document == {}
     parameters = driver.pop("driver").pop("kernelModuleConfig", {}).pop("parameters", [])
     assert driver == {}
     assert all(isinstance(one, str) for one in parameters)

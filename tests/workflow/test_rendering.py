@@ -118,10 +118,10 @@ def document(format: str, *words: str, sets: Sequence[str] = (*PARAMETERS, *ARGU
 def test_lint_reads_what_was_rendered(format: str, via: str, sets: Sequence[str]) -> None:
     """As a file of its name, and as what a pipe brings."""
     made = document(format, "--via", via, sets=sets)
-    asked = sorted(each.removeprefix("karg.") for each in made["settings"])
-    assert asked
+    requested = sorted(each.removeprefix("karg.") for each in made["settings"])
+    assert requested
     for file in (FORMATS[format].template, "-"):
-        assert settings(judged(file, made["text"])) == asked, file
+        assert settings(judged(file, made["text"])) == requested, file
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -131,7 +131,7 @@ def test_what_a_system_cannot_set_is_named(format: str) -> None:
     beyond = [each for each in complete["settings"] if each not in made["settings"]]
     skipped = [each["setting"] for each in made["skipped"] if each not in complete["skipped"]]
     assert sorted(skipped) == sorted(each.partition("=")[0] for each in beyond)
-    warned = "".join(one["summary"] for one in made["diagnostics"] if one["id"] == "RC2034")
+    warned = "".join(each["summary"] for each in made["diagnostics"] if each["id"] == "RC2034")
     for each in beyond:
         name = each.removeprefix("env.").removeprefix("karg.")
         assert f"#   {name}\n" in made["text"]

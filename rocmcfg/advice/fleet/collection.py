@@ -132,15 +132,15 @@ class Collection:
         several = {command: r.verified for command, r in reports.items() if r.verified is not None}
         if len(several) < 2:
             return next(iter(several.values()), _UNKNOWN)
-        chosen = min(several.values(), key=lambda one: (WORST.index(one.state), not one.wrong))
-        if len({(one.state, one.transaction) for one in several.values()}) > 1:
+        chosen = min(several.values(), key=lambda outcome: (WORST.index(outcome.state), not outcome.wrong))
+        if len({(outcome.state, outcome.transaction) for outcome in several.values()}) > 1:
             words = (
-                f"{command} says {one.state.replace('_', ' ')} (transaction {one.transaction or 'none'})"
-                for command, one in sorted(several.items())
+                f"{command} says {each.state.replace('_', ' ')} (transaction {each.transaction or 'none'})"
+                for command, each in sorted(several.items())
             )
             problems.append(f"the documents contradict each other: {', '.join(words)}")
-        wrong = next((one.wrong for one in several.values() if one.wrong), ())
-        values = {name: value for one in several.values() for name, value in one.values}
+        wrong = next((outcome.wrong for outcome in several.values() if outcome.wrong), ())
+        values = {name: value for outcome in several.values() for name, value in outcome.values}
         return self._pool(
             chosen._replace(
                 wrong=wrong if chosen.state != "in_effect" else (), values=(*sorted(values.items()),)

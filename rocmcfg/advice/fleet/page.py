@@ -70,17 +70,17 @@ def page(fleet: Fleet, template: Template, version: str, written: str) -> str:
         "SCRIPT": template.script,
         "STYLE_HASH": _hash(template.style),
         "SCRIPT_HASH": _hash(template.script),
-        "DATA": re.sub("[<>&]", lambda found: _IN_SCRIPT[found[0]], data),
+        "DATA": re.sub("[<>&]", lambda match: _IN_SCRIPT[match[0]], data),
     }
-    return re.sub("@([A-Z_]+)@", lambda found: parts[found[1]], template.html)
+    return re.sub("@([A-Z_]+)@", lambda match: parts[match[1]], template.html)
 
 
 # -- the data of the script -----------------------------------------------------------------------------
 
 
 def _facets(fleet: Fleet) -> Sequence[_Facet]:
-    titles = {one.id: one.title for one in (*fleet.faults, *fleet.issues)}
-    ends = {one.setting: one.ends_with for one in fleet.workarounds}
+    titles = {row.id: row.title for row in (*fleet.faults, *fleet.issues)}
+    ends = {row.setting: row.ends_with for row in fleet.workarounds}
     return (
         _Facet("state", "State", lambda host: (_words(host.state),), list=False),
         _Facet("attention", "Attention", _attention, list=False),
@@ -110,9 +110,9 @@ def _row(host: Host, facets: Sequence[_Facet], numbers: Sequence[dict[str, int]]
     """Return the name of a host, and for each facet the number of its value, -1 without one, or the numbers
     of several."""
     row: list[Any] = [host.name]
-    for facet, known in zip(facets, numbers, strict=True):
+    for facet, number_of in zip(facets, numbers, strict=True):
         labels = dict.fromkeys(filter(None, facet.labels(host)))
-        values = [known.setdefault(label, len(known)) for label in labels]
+        values = [number_of.setdefault(label, len(number_of)) for label in labels]
         row.append(values[0] if len(values) == 1 else values or -1)
     return row
 
@@ -165,15 +165,15 @@ def _tile(key: str, value: int, count: int, label: str, more: str = "") -> str:
 
 def _sections(fleet: Fleet) -> Iterator[str]:
     faults = [
-        (one.id, one.title, one.severity, one.step or f"rocmcfg explain {one.id}", one.hosts)
-        for one in (*fleet.faults, *fleet.issues)
+        (row.id, row.title, row.severity, row.step or f"rocmcfg explain {row.id}", row.hosts)
+        for row in (*fleet.faults, *fleet.issues)
     ]
     yield from _table("Faults by class", ("Fault", "What", "Severity", "Next step", "Hosts"), faults)
-    workarounds = [(one.setting, one.ends_with, one.hosts, one.ending) for one in fleet.workarounds]
+    workarounds = [(row.setting, row.ends_with, row.hosts, row.ending) for row in fleet.workarounds]
     heads = ("Workaround", "Ends with", "Hosts", "Ends with their next kernel")
     yield from _table("Workarounds, and the releases that end them", heads, workarounds)
     yield from _table(f"Hosts that are gone since {fleet.since}", ("Host",), [(n,) for n in fleet.vanished])
-    unused = [(one.kind, one.host, one.file, one.reason) for one in fleet.unused]
+    unused = [(row.kind, row.host, row.file, row.reason) for row in fleet.unused]
     yield from _table("Documents that were not used", ("Kind", "Host", "File", "Reason"), unused)
 
 

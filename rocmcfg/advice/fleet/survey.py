@@ -152,9 +152,9 @@ def _mark_odd_among(hosts: list[Host], places: Sequence[int]) -> None:
     by_values: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}
     for at in with_settings:
         values = hosts[at].verified.values
-        known = by_values.setdefault(values, dict(values))
+        value_of = by_values.setdefault(values, dict(values))
         for name in settings:
-            aspects.setdefault(name, {})[at] = known.get(name) or _NO_VALUE
+            aspects.setdefault(name, {})[at] = value_of.get(name) or _NO_VALUE
     odd: dict[int, list[Odd]] = {}
     for what, of_hosts in aspects.items():
         counts = Counter(of_hosts.values())
@@ -165,7 +165,7 @@ def _mark_odd_among(hosts: list[Host], places: Sequence[int]) -> None:
                     odd.setdefault(at, []).append(Odd(what, value, usual))
     for at, several in odd.items():
         wrong = {text.partition(":")[0] for text in hosts[at].verified.wrong}
-        hosts[at] = hosts[at]._replace(odd=tuple(one for one in several if one.what not in wrong))
+        hosts[at] = hosts[at]._replace(odd=tuple(oddity for oddity in several if oddity.what not in wrong))
 
 
 def _aspects(host: Host) -> Iterator[tuple[str, str]]:
