@@ -115,13 +115,14 @@ class MemoryKnowledge(NamedTuple):
 
 class HostKnowledge(NamedTuple):
     """Knowledge about hosts. `target_variable` presents a GPU as another target, `choosers` choose among
-    several GPUs."""
+    several GPUs. `without_kfd` are patterns of targets for which the kernel makes no /dev/kfd."""
 
     drivers: tuple[DriverRelease, ...]
     firmware: tuple[BadFirmware, ...]
     writers: tuple[Writer, ...]
     target_variable: str
     choosers: tuple[str, ...]
+    without_kfd: tuple[str, ...]
     memory: MemoryKnowledge
 
 
@@ -129,5 +130,10 @@ class HostKnowledge(NamedTuple):
 def host_knowledge() -> HostKnowledge:
     document = compiled.packaged("knowledge/data/hosts.toml")
     variables = document["variables"]
-    choosers = tuple(variables["choosers"])
-    return noun(HostKnowledge, document, target_variable=variables["target"], choosers=choosers)
+    return noun(
+        HostKnowledge,
+        document,
+        target_variable=variables["target"],
+        choosers=tuple(variables["choosers"]),
+        without_kfd=tuple(document["targets"]["without_kfd"]),
+    )

@@ -11,11 +11,13 @@ import re
 from collections.abc import Iterator, Mapping
 
 from rocmcfg.advice.doctor.access import Evidence
-from rocmcfg.advice.doctor.gpu_checks import WITHOUT_KFD, missing_code
+from rocmcfg.advice.doctor.gpu_checks import missing_code
 from rocmcfg.facts.gpus import driver_of, pci_gpus
 from rocmcfg.facts.rocm import read_foreign_pytorch, read_pytorch
 from rocmcfg.files import modprobe
 from rocmcfg.host.view import HostView, Unreadable, text_or_empty
+from rocmcfg.knowledge.diagnosis import host_knowledge
+from rocmcfg.model.catalogue import matches
 from rocmcfg.model.facts import Driver, Facts
 from rocmcfg.model.regex import regex
 from rocmcfg.state.values import Running
@@ -28,8 +30,6 @@ _HSA_AMD = regex(r"^(?:CONFIG_HSA_AMD=[ym]|# CONFIG_HSA_AMD is not set)$", re.M)
 _SIMDS = regex(r"^simd_count ([0-9]{1,9})$", re.M)
 _RESERVING = ("vfio-pci", "pci-stub")
 _FIRMWARE = ("/lib/firmware/amdgpu", "/lib/firmware/updates/amdgpu")
-_CHOOSERS = ("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "CUDA_VISIBLE_DEVICES")
-_OVERRIDE = "HSA_OVERRIDE_GFX_VERSION"
 _ENVIRONMENTS = ("VIRTUAL_ENV", "CONDA_PREFIX")
 
 
@@ -153,27 +153,28 @@ def _topology(view: HostView, facts: Facts) -> Iterator[tuple[str, Evidence]]:
     holds = True if gpus else None if None in texts or not driven or not nodes else False
     yield "topology", Evidence(holds, f"{_NODES}: {gpus} of {len(nodes)} nodes are GPUs" if nodes else "")
     targets = [gpu.gfx for gpu in facts.gpus if gpu.gfx]
-    old = bool(targets) and all(gfx.startswith(WITHOUT_KFD) for gfx in targets)
+    old = bool(targets) and all(matches(gfx, host_knowledge().without_kfd) for gfx in targets)
     yield "too-old-gpu", Evidence(old and not gpus, ", ".join(targets))
 
 
 def _variables(view: HostView, variables: Variables) -> Iterator[tuple[str, Evidence]]:
     """Yield the variables that hide GPUs. A program's own environment may have others, so that nothing passes
     without the caller's."""
+    choosers, override = host_knowledge().choosers, host_knowledge().target_variable
     count = sum(1 for node in view.names(_NODES) if _is_gpu(view, node))
     hiding = [
         f"{name}={variables[name][0]} ({variables[name][1]})"
-        for name in _CHOOSERS
+        for name in choosers
         if name in variables and hides_all(name, variables[name][0], count)
     ]
-    unknown = view.offline or any(variables[n][0] is None for n in (*_CHOOSERS, _OVERRIDE) if n in variables)
+    unknown = view.offline or any(variables[n][0] is None for n in (*choosers, override) if n in variables)
     yield "hidden", Evidence(True if hiding else None if unknown else False, ", ".join(hiding))
-    value, place = variables.get(_OVERRIDE, ("unset", ""))
+    value, place = variables.get(override, ("unset", ""))
     wrong = value is not None and value != "unset" and not re.fullmatch(r"[0-9]+\.[0-9]+\.[0-9]+", value)
     yield (
         "empty-override",
         Evidence(
-            True if wrong else None if unknown else False, f"{_OVERRIDE}={value} ({place})" if wrong else ""
+            True if wrong else None if unknown else False, f"{override}={value} ({place})" if wrong else ""
         ),
     )
 

@@ -13,13 +13,13 @@ from rocmcfg.facts.gpus import driver_of
 from rocmcfg.facts.system import HostHardware, number_in
 from rocmcfg.host.view import HostView, text_or_empty
 from rocmcfg.knowledge.diagnosis import host_knowledge
+from rocmcfg.model.catalogue import matches
 from rocmcfg.model.diagnostic import Diagnostic, info, warning
 from rocmcfg.model.facts import Facts, Gpu
 from rocmcfg.model.regex import regex
 
 _PCI, _KFD = "/sys/bus/pci/devices", "/sys/class/kfd/kfd/topology/nodes"
 _TARGET = regex(r"gfx\d+[0-9a-f]*(?:-generic)?")
-WITHOUT_KFD = ("gfx60", "gfx70")  # SI has none at all, and of CIK only Kaveri and Hawaii had one
 
 
 def check(
@@ -54,7 +54,7 @@ def _left_out(view: HostView, facts: Facts, gpu: Gpu) -> Iterator[Diagnostic]:
     """Warn of a GPU that the driver runs but ROCm cannot use. A container is skipped: it may be given only
     some GPUs."""
     runs = gpu.source != "kfd" and driver_of(view, gpu.address) == "amdgpu"
-    capable = gpu.gfx and not gpu.gfx.startswith(WITHOUT_KFD)
+    capable = gpu.gfx and not matches(gpu.gfx, host_knowledge().without_kfd)
     if runs and capable and not facts.container and view.names(_KFD):
         yield warning(
             "RC8141",
