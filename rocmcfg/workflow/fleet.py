@@ -34,7 +34,7 @@ _NO_HOST = error(
 )
 _AGAIN = "collect the document again"
 _HINTS: Mapping[Kind, str] = {
-    "unreadable": "make it readable for the user who runs rocmcfg",
+    "unreadable": "check its path, and that the user who runs rocmcfg may read it",
     "too large": "name files that rocmcfg has printed",
     "empty": _AGAIN,
     "broken": _AGAIN,
