@@ -17,7 +17,7 @@
 #                each of these six also runs some files only: make vm TESTS=tests/vm/test_trial.py
 #   make sources holds the data against the sources of kernels and ROCm: the best part of an hour; fetches 1.5 GB of
 #                Debian's and Ubuntu's mirrors, once, and keeps 4.1 GB in the cache
-#   make knowledge  figures of what is known and how often doctor is right: docs/knowledge.md
+#   make knowledge  figures of what is known and how often doctor is right: docs/explanation/knowledge.md
 #   make simulate  experiments of `try` against what they claim: 10,000 of each sort, with fixed seeds; at most 20 minutes
 #   make bench   start-up, plan, verify, apply: figures against their bars
 #   make lock    resolve the dependencies anew (needs uv)

@@ -3,7 +3,7 @@
 
     python docs/generate.py            # rewrite them: a minute
     python docs/generate.py --data     # only those for which no command is run: seconds
-    python docs/generate.py docs/issues.md    # only this page, and the data that the program reads
+    python docs/generate.py docs/reference/issues.md    # only this page, and the data that the program reads
     python docs/generate.py --check    # exit 1 and show the difference where one is out of date
 
 Run it with a Python that has rocmcfg. `generators/` has one module per page; prose does not belong here.
@@ -51,13 +51,13 @@ def undo_script() -> str:
 
 
 PAGES = {
-    "docs/diagnostics.md": diagnostics.page,
-    "docs/boot-chains.md": boot_chains.page,
-    "docs/profiles.md": knowledge.profiles,
-    "docs/parameters.md": names.parameters,
-    "docs/environment.md": names.environment,
-    "docs/issues.md": issues.page,
-    "docs/faults.md": faults.page,
+    "docs/reference/diagnostics.md": diagnostics.page,
+    "docs/reference/boot-chains.md": boot_chains.page,
+    "docs/reference/profiles.md": knowledge.profiles,
+    "docs/reference/parameters.md": names.parameters,
+    "docs/reference/environment.md": names.environment,
+    "docs/reference/issues.md": issues.page,
+    "docs/reference/faults.md": faults.page,
     "rocmcfg/knowledge/profile.schema.json": schema.page,
     "packaging/man/man1/rocmcfg.1": man.program_page,
     **man.command_pages(),
@@ -96,7 +96,9 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="change nothing; exit 1 where one is stale")
     parser.add_argument("--data", action="store_true", help="only the pages for which no command is run")
     every = [*PAGES, *RUN]
-    parser.add_argument("pages", metavar="PAGE", nargs="*", help="only these, such as docs/issues.md")
+    parser.add_argument(
+        "pages", metavar="PAGE", nargs="*", help="only these, such as docs/reference/issues.md"
+    )
     given = parser.parse_args()
     if unknown := {*given.pages} - {*every}:
         parser.error(f"not generated: {', '.join(sorted(unknown))}")

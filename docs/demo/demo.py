@@ -49,7 +49,7 @@ rocmcfg verify                              is it in effect?
 sudo rocmcfg confirm                        keep it; without, it is gone
 
 The screen stays black? Power off and on. Else README.md, "The screen stays
-black". From a crash to a fix, step by step: docs/tutorial.md"""
+black". From a crash to a fix, step by step: docs/tutorial/from-a-crash-to-a-fix.md"""
 
 
 def main() -> int:

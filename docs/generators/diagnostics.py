@@ -1,4 +1,4 @@
-"""docs/diagnostics.md, from the calls that make diagnostics."""
+"""docs/reference/diagnostics.md, from the calls that make diagnostics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/faults.md: the fault classes, by layer."""
+"""docs/reference/faults.md: the fault classes, by layer."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""docs/issues.md: what doctor recognises, to be found by what one sees and by the GPU; then what lint finds,
-and what vendors advise."""
+"""docs/reference/issues.md: what doctor recognises, to be found by what one sees and by the GPU; then what
+lint finds, and what vendors advise."""
 
 from __future__ import annotations
 

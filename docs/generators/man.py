@@ -192,7 +192,9 @@ def _argument(argument: Argument) -> str:
 
 
 def _exit_codes() -> list[tuple[str, str]]:
-    return re.findall(r"^\| (\d) \| (.+) \|$", (REPOSITORY / "docs/exit-codes.md").read_text(), flags=re.M)
+    return re.findall(
+        r"^\| (\d) \| (.+) \|$", (REPOSITORY / "docs/reference/exit-codes.md").read_text(), flags=re.M
+    )
 
 
 def _black_screen() -> list[str]:

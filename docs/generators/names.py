@@ -1,4 +1,5 @@
-"""docs/parameters.md and docs/environment.md: a heading for each name, first the twelve that one meets."""
+"""docs/reference/parameters.md and environment.md: a heading for each name, first the twelve
+that one meets."""
 
 from __future__ import annotations
 

@@ -50,8 +50,9 @@ class Block:
 
 def names() -> list[str]:
     """The pages besides the README, as paths from the repository."""
-    found = [REPOSITORY / "docs/tutorial.md", *sorted((REPOSITORY / "docs/how-to").glob("*.md"))]
-    return [str(path.relative_to(REPOSITORY)) for path in found]
+    parts = ("tutorial", "how-to", "explanation")
+    pages = [page for part in parts for page in sorted((REPOSITORY / "docs" / part).glob("*.md"))]
+    return [str(page.relative_to(REPOSITORY)) for page in pages]
 
 
 def page(name: str) -> str:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.program import SOURCE
 
-PAGE = (SOURCE / "docs/security.md").read_text()
+PAGE = (SOURCE / "docs/explanation/security.md").read_text()
 NAMED = sorted(set(re.findall(r"`(tests/[\w/]+\.py)::(test_\w+)`", PAGE)))
 
 
@@ -23,4 +23,4 @@ def test_each_line_of_what_may_not_be_names_its_test() -> None:
     claims = [row for row in rows if not row.endswith("| tests |")]
     assert len(claims) > 15
     assert [row for row in claims if "::test_" not in row] == []
-    assert "docs/security.md" in (SOURCE / "SECURITY.md").read_text()
+    assert "docs/explanation/security.md" in (SOURCE / "SECURITY.md").read_text()

@@ -1,4 +1,4 @@
-"""Figures of what rocmcfg knows, and of how often doctor is right: `make knowledge` writes docs/knowledge.md.
+"""Figures of what rocmcfg knows, and of how often doctor is right, for docs/explanation/knowledge.md.
 
 What patterns were made from is told apart from what they were not."""
 
@@ -22,7 +22,7 @@ from tests.support.program import rocmcfg
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 DATA = REPOSITORY / "rocmcfg/knowledge/data"
-PAGE = REPOSITORY / "docs/knowledge.md"
+PAGE = REPOSITORY / "docs/explanation/knowledge.md"
 DKMS = REPOSITORY / "tests/catalogue/sources/dkms.toml"
 HELD_OUT = REPOSITORY / "tests/doctor/held_out.toml"
 TOLD = 0.5  # from this score on doctor says so

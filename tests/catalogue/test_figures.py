@@ -1,4 +1,4 @@
-"""The figures in docs/knowledge.md are those of the data and of doctor as they are."""
+"""The figures in docs/explanation/knowledge.md are those of the data and of doctor as they are."""
 
 from __future__ import annotations
 

@@ -5,5 +5,5 @@ read.
 rocmcfg says of the same files. `suites` has a module per source package of Debian or PyPI that brings
 cases. Nothing of these sources is kept here: they are fetched into the cache. `differences.toml` says which
 differences there are today, and whose fault each is; `figures.tsv` has the result, which
-docs/boot-chains.md shows.
+docs/reference/boot-chains.md shows.
 """

@@ -1,4 +1,4 @@
-"""The figures of the last comparison, in figures.tsv, from which docs/boot-chains.md is made."""
+"""The figures of the last comparison, in figures.tsv, from which docs/reference/boot-chains.md is made."""
 
 from __future__ import annotations
 
