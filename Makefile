@@ -17,6 +17,7 @@
 #                each of these six also runs some files only: make vm TESTS=tests/vm/test_trial.py
 #   make sources holds the data against the sources of kernels and ROCm: the best part of an hour; fetches 1.5 GB of
 #                Debian's and Ubuntu's mirrors, once, and keeps 4.1 GB in the cache
+#   make manual  builds the manual as a site, in dist/manual (fetches Sphinx once)
 #   make knowledge  figures of what is known and how often doctor is right: docs/explanation/knowledge.md
 #   make simulate  experiments of `try` against what they claim: 10,000 of each sort, with fixed seeds; at most 20 minutes
 #   make bench   start-up, plan, verify, apply: figures against their bars
@@ -30,7 +31,7 @@ LIBRARIES := locked
 INSTALLED := $(if $(filter locked,$(LIBRARIES)),--no-deps --require-hashes -r requirements-dev.lock,--upgrade -r $(VENV)/requirements.txt)
 READY := $(VENV)/.ready
 
-.PHONY: demo test all fast coverage slow fuzz faults packages ansible loaders vm peers lint sources knowledge simulate bench lock clean
+.PHONY: demo test all fast coverage slow fuzz faults packages ansible loaders vm peers lint manual sources knowledge simulate bench lock clean
 
 demo: $(READY)
 	@$(RUN) docs/demo/demo.py
@@ -86,6 +87,9 @@ lint: $(READY)
 	$(RUN) -m mypy
 	$(VENV)/bin/lint-imports --no-logo
 
+manual:
+	@$(PYTHON) docs/site/manual.py
+
 sources: $(READY)
 	$(RUN) -m tests.catalogue.sources $(ARGS)
 
@@ -102,6 +106,7 @@ bench: $(READY)
 lock:
 	uv pip compile pyproject.toml --universal --python-version 3.10 --generate-hashes --no-header --no-annotate --upgrade -o requirements.lock
 	uv pip compile pyproject.toml --group dev --universal --python-version 3.10 --generate-hashes --no-header --no-annotate -c requirements.lock -o requirements-dev.lock
+	uv pip compile docs/site/requirements.in --universal --python-version 3.10 --generate-hashes --no-header --no-annotate --upgrade -o docs/site/requirements.lock
 
 $(READY): requirements-dev.lock pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { \

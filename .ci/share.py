@@ -121,6 +121,7 @@ PARTS = (
         ("tests/packages/test_rpm.py", "tests/packages/test_arch.py"),
         ("packaging/rpm/*", "packaging/arch/*"),
     ),
+    Part("manual", 2, "packages", ("tests/packages/test_manual.py",), ("docs/*", "rocmcfg/*/data/*")),
     Part(
         "packages",
         4,

@@ -50,7 +50,7 @@ def page() -> str:
         GENERATED.format("rocmcfg/knowledge/data/issues"),
         "",
         "[By symptom](#by-symptom) · [by GPU](#by-gpu) · [all faults](#faults) · "
-        + " · ".join(f"[{title.lower()}](#{anchor(title)})" for _, title, _ in _PARTS),
+        + " · ".join(f"[{title[0].lower()}{title[1:]}](#{anchor(title)})" for _, title, _ in _PARTS),
         "",
         "## By symptom",
     ]

@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -79,8 +79,12 @@ class Browser:
 
     def open(self, address: str) -> None:
         """Open a page, and wait until it is loaded."""
+        self.load(lambda: self.call("Page.navigate", url=address))
+
+    def load(self, act: Callable[[], object]) -> None:
+        """Wait for the page that an act loads."""
         self._is_loaded = False
-        self.call("Page.navigate", url=address)
+        act()
         while not self._is_loaded:
             self._next()
 
