@@ -21,6 +21,7 @@ from pathlib import Path
 
 from generators import (
     boot_chains,
+    command_list,
     compiled,
     completions,
     diagnostics,
@@ -51,6 +52,8 @@ def undo_script() -> str:
 
 
 PAGES = {
+    "docs/reference/commands.md": command_list.command_list,
+    "docs/reference/profile-keys.md": command_list.profile_key_list,
     "docs/reference/diagnostics.md": diagnostics.page,
     "docs/reference/boot-chains.md": boot_chains.page,
     "docs/reference/profiles.md": knowledge.profiles,

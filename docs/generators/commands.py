@@ -34,6 +34,17 @@ class Option:
         """The long one, which is the same wherever the option is offered."""
         return next(name for name in self.names if name.startswith("--"))
 
+    @property
+    def described(self) -> str:
+        """The help and the words that the option takes."""
+        words = self.choices
+        return self.help + (f" One of {', '.join(words[:-1])} and {words[-1]}." if words else "")
+
+    @property
+    def value(self) -> str:
+        """The placeholder of the value, or nothing for a switch."""
+        return self.name[2:].upper() if self.choices else self.metavar
+
 
 @dataclass(frozen=True, slots=True)
 class Argument:

@@ -135,7 +135,6 @@ def _render(template: str, **facts: object) -> str:
     environment.filters |= {
         "roff": roff,
         "option": _option,
-        "help": _help,
         "usage": _usage,
         "page": _page,
         "literal": _literal,
@@ -166,14 +165,8 @@ def _escaped(text: str) -> str:
 
 
 def _option(option: Option) -> str:
-    value = option.name[2:].upper() if option.choices else option.metavar
-    metavar = f" \\fI{_escaped(value)}\\fP" if value else ""
+    metavar = f" \\fI{_escaped(option.value)}\\fP" if option.value else ""
     return ", ".join(f"\\fB{_escaped(name)}\\fP{metavar}" for name in sorted(option.names, key=len))
-
-
-def _help(option: Option) -> str:
-    words = option.choices
-    return option.help + (f" One of {', '.join(words[:-1])} and {words[-1]}." if words else "")
 
 
 def _usage(command: Command) -> str:
