@@ -44,5 +44,5 @@ def understood(
     return request._replace(profiles=tuple(dict.fromkeys(wanted)), set=tuple(settings)), [
         info("RC2058", f"{old} is read as {new}")
         for old, new in readings
-        if new not in (old, f"profile.{old}")
+        if new not in (old, f"profile.{old}", f"env.{old}")
     ]
