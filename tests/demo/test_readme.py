@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,8 @@ from types import ModuleType
 from xml.etree import ElementTree
 
 import pytest
+
+from rocmcfg.cli.printer import Misuse
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 README = (REPOSITORY / "README.md").read_text()
@@ -138,12 +141,34 @@ def test_every_profile_and_exit_code_is_in_the_tables() -> None:
         assert page in README
 
 
-def test_every_command_that_the_pages_name_exists() -> None:
-    from rocmcfg.cli.commands import NAMES
+# What ends the words of a command in a shell.
+SHELL = ("|", "||", "&&", ";", ">", "<")
 
+
+def test_the_program_takes_every_command_that_the_pages_name() -> None:
+    """Also those in a sentence, and those that no host here can run."""
+    from rocmcfg.cli import app
+
+    count = 0
     for page in PAGES:
-        for name in re.findall(r"`(?:sudo )?rocmcfg ([a-z][a-z-]+)", page.read_text()):
-            assert name in NAMES, (page, name)
+        text = page.read_text()
+        spans = re.findall(r"(?<!`)`(?!`)([^`]+)`(?!`)", text)
+        blocks = re.findall(r"^ *```\w*\n(.*?)^ *```$", text, re.M | re.S)
+        lines = [line.strip().removeprefix("$ ") for block in blocks for line in block.splitlines()]
+        for command in (" ".join(span.split()) for span in (*spans, *lines)):
+            arguments = re.match(r"(?:sudo )?rocmcfg (?=[a-z])(.*)", command)
+            # a usage, or a name with dots for what follows it
+            if not arguments or "[OPTIONS]" in command or re.search(r"\w…", command):
+                continue
+            words = shlex.split(arguments[1], comments=True)
+            words = words[: next((at for at, word in enumerate(words) if word in SHELL), len(words))]
+            name, words = app.split(app.meant(words))
+            try:
+                app.read(name, words)
+            except Misuse as problem:
+                pytest.fail(f"{page.name}: {command}: {problem}")
+            count += 1
+    assert count > 300
 
 
 def test_every_link_within_the_pages_leads_to_a_heading(run_by_the_generator: ModuleType) -> None:
