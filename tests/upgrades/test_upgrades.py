@@ -73,11 +73,8 @@ def test_what_was_applied_is_verified_listed_and_undone(host: Callable[[str], Pa
 def test_a_second_change_goes_on_where_the_old_one_ended(host: Callable[[str], Path]) -> None:
     root, before = host("applied-twice"), settings_of(host("before"))
     assert run(root, "apply", "--add", "amdgpu.gpu_recovery=1", "--yes").code == 0
-    assert [entry["transaction"] for entry in run(root, "history", "--json").document["transactions"]] == [
-        1,
-        2,
-        3,
-    ]
+    history = run(root, "history", "--json").document["transactions"]
+    assert [entry["transaction"] for entry in history] == [3, 2, 1]
     after = (root / RECEIPT).read_text()
     assert '"runpm"' in after
     assert run(root, "rollback", "--yes").code == 0
