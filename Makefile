@@ -20,6 +20,7 @@
 #   make knowledge  figures of what is known and how often doctor is right: docs/knowledge.md
 #   make simulate  experiments of `try` against what they claim: 10,000 of each sort, with fixed seeds; at most 20 minutes
 #   make bench   start-up, plan, verify, apply: figures against their bars
+#   make release what is published, from a clean tree into dist/, twice the same; packaging/RELEASING.md
 #   make lock    resolve the dependencies anew (needs uv)
 
 PYTHON ?= python3
@@ -30,7 +31,7 @@ LIBRARIES := locked
 INSTALLED := $(if $(filter locked,$(LIBRARIES)),--no-deps --require-hashes -r requirements-dev.lock,--upgrade -r $(VENV)/requirements.txt)
 READY := $(VENV)/.ready
 
-.PHONY: demo test all fast coverage slow fuzz faults packages ansible loaders vm peers lint sources knowledge simulate bench lock clean
+.PHONY: demo test all fast coverage slow fuzz faults packages ansible loaders vm peers lint sources knowledge simulate bench release lock clean
 
 demo: $(READY)
 	@$(RUN) docs/demo/demo.py
@@ -99,9 +100,13 @@ bench: $(READY)
 	@$(RUN) -m compileall -q rocmcfg
 	@$(RUN) tests/benchmarks/bench.py
 
+release:
+	@$(PYTHON) packaging/release
+
 lock:
 	uv pip compile pyproject.toml --universal --python-version 3.10 --generate-hashes --no-header --no-annotate --upgrade -o requirements.lock
 	uv pip compile pyproject.toml --group dev --universal --python-version 3.10 --generate-hashes --no-header --no-annotate -c requirements.lock -o requirements-dev.lock
+	uv pip compile --group release --universal --python-version 3.11 --generate-hashes --no-header --no-annotate -c requirements.lock -o requirements-release.lock
 
 $(READY): requirements-dev.lock pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { \
