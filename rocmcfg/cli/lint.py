@@ -86,7 +86,7 @@ def _print_sarif(printer: Printer, linted: Linted) -> None:
         linted.diagnostics,
         folder=os.getcwd(),
         version=rocmcfg.__version__,
-        address=f"{rocmcfg.__url__}/blob/main/docs/diagnostics.md#rc71-lint-findings-one-class-each",
+        address=f"{rocmcfg.__url__}/blob/main/docs/reference/diagnostics.md#rc71-lint-findings-one-class-each",
     )
     printer.result(text)
 

@@ -1,4 +1,4 @@
-"""What only GitHub and pre-commit run: read by the linter of workflows, and pre-commit's hook as it is used."""
+"""What GitHub and pre-commit run: read by the linter of workflows, and pre-commit's hook as it is used."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """actionlint and pre-commit, by the versions and hashes of the requirements."""
     folder = tmp_path_factory.mktemp("programs")
     subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
-    pip = [folder / "bin/pip", "--quiet", "--disable-pip-version-check", "install", "--no-deps"]
-    shared.fetched([*pip, "--require-hashes", "-r", REQUIREMENTS], "actionlint and pre-commit")
+    install = "--quiet --disable-pip-version-check install --no-deps --require-hashes -r"
+    shared.fetched([folder / "bin/pip", *install.split(), REQUIREMENTS], "actionlint and pre-commit")
     return folder / "bin"
 
 
@@ -60,7 +60,7 @@ def test_pre_commit_runs_lint_on_the_files_of_a_commit(programs: Path, tmp_path:
     subprocess.run([git, "clone", "--quiet", str(REPOSITORY), str(copy)], check=True)
     site.mkdir()
     (site / "good.sh").write_text("export HIP_VISIBLE_DEVICES=0\n")
-    (site / "bad.sh").write_text("echo amdgpu.gfxoff=0\n")
+    (site / "bad.sh").write_text('grubby --update-kernel=ALL --args="amdgpu.gfxoff=0"\n')
     (site / "notes.txt").write_text("nothing about GPUs\n")
     command = [str(programs / "pre-commit"), "try-repo", str(copy), "rocmcfg-lint", "--verbose", "--files"]
     own = {**os.environ, "PRE_COMMIT_HOME": str(tmp_path / "home"), "HOME": str(tmp_path)}
@@ -77,4 +77,4 @@ def test_pre_commit_runs_lint_on_the_files_of_a_commit(programs: Path, tmp_path:
     assert fine.returncode == 0, fine.stdout + fine.stderr
     found = ran("good.sh", "bad.sh", "notes.txt")
     assert found.returncode == 1, found.stdout + found.stderr
-    assert "bad.sh:1:6: warning: unknown" in found.stdout
+    assert "bad.sh:1:35: warning: unknown" in found.stdout
