@@ -116,6 +116,7 @@ $(READY): requirements-dev.lock pyproject.toml
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
 	  echo "Python's venv is missing. Debian, Ubuntu: sudo apt install python3-venv" >&2; exit 1; }
 	@case "$(LIBRARIES)" in locked|oldest|newest) ;; *) echo "LIBRARIES is locked, oldest or newest" >&2; exit 1;; esac
+	@test ! -e recorded-hosts.tar || tar -xf recorded-hosts.tar # in an unpacked sdist
 	@echo "setting up $(VENV) (once; needs the package index)"
 	@rm -rf $(VENV) && $(PYTHON) -m venv $(VENV)
 	@test "$(LIBRARIES)" = locked || $(RUN) .ci/libraries.py $(LIBRARIES) >$(VENV)/requirements.txt
