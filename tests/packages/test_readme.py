@@ -9,6 +9,7 @@ import sys
 import tarfile
 from pathlib import Path
 
+import rocmcfg
 from tests.support.shared import fetched
 from tests.support.tools import require_tool
 from tests.vm import wheelhouse
@@ -48,7 +49,7 @@ def test_a_virtual_environment_made_by_the_readme(debian_tools: None, tmp_path: 
     lines = readme.commands("virtual environment")
     root.ok("set -e; cd /src\n" + "\n".join(lines))
 
-    assert root.ok("rocmcfg --version") == "rocmcfg 0.1.0\n"
+    assert root.ok("rocmcfg --version") == f"rocmcfg {rocmcfg.__version__}\n"
     assert "amdgpu.cwsr_enable=0" in root.ok("rocmcfg plan -p gfx1201 --root /src/docs/demo/sample-host")
     for path in ("man/man1/rocmcfg.1", "bash-completion/completions/rocmcfg", "zsh/site-functions/_rocmcfg"):
         assert root.exists(f"/usr/local/share/{path}"), path
