@@ -214,8 +214,8 @@ def test_an_interrupted_change_is_named_and_its_record_survives_a_purge(new_root
 def test_the_build_on_the_distributions_libraries_does_the_same(
     new_root: NewRoot, deb: Path, tmp_path: Path, suite: str
 ) -> None:
-    """Installed over the other one, on a release whose libraries suffice; and the test that the source package
-    brings for archives."""
+    """Installed over the other one, on a release whose libraries suffice; then the test that the source
+    package brings for archives."""
     package = build_deb(None, tmp_path, "--system-libraries", "--elsewhere")
     root = prepared(new_root(suite, live=True, libraries=True), deb, package)
     root.ok("update-grub")
