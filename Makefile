@@ -21,6 +21,7 @@
 #   make knowledge  figures of what is known and how often doctor is right: docs/explanation/knowledge.md
 #   make simulate  experiments of `try` against what they claim: 10,000 of each sort, with fixed seeds; at most 20 minutes
 #   make bench   start-up, plan, verify, apply: figures against their bars
+#   make release what is published, from a clean tree into dist/, twice the same; packaging/RELEASING.md
 #   make lock    resolve the dependencies anew (needs uv)
 
 PYTHON ?= python3
@@ -31,7 +32,7 @@ LIBRARIES := locked
 INSTALLED := $(if $(filter locked,$(LIBRARIES)),--no-deps --require-hashes -r requirements-dev.lock,--upgrade -r $(VENV)/requirements.txt)
 READY := $(VENV)/.ready
 
-.PHONY: demo test all fast coverage slow fuzz faults packages ansible loaders vm peers lint manual sources knowledge simulate bench lock clean
+.PHONY: demo test all fast coverage slow fuzz faults packages ansible loaders vm peers lint manual sources knowledge simulate bench release lock clean
 
 demo: $(READY)
 	@$(RUN) docs/demo/demo.py
@@ -103,10 +104,14 @@ bench: $(READY)
 	@$(RUN) -m compileall -q rocmcfg
 	@$(RUN) tests/benchmarks/bench.py
 
+release:
+	@$(PYTHON) packaging/release
+
 lock:
 	uv pip compile pyproject.toml --universal --python-version 3.10 --generate-hashes --no-header --no-annotate --upgrade -o requirements.lock
 	uv pip compile pyproject.toml --group dev --universal --python-version 3.10 --generate-hashes --no-header --no-annotate -c requirements.lock -o requirements-dev.lock
 	uv pip compile docs/site/requirements.in --universal --python-version 3.10 --generate-hashes --no-header --no-annotate --upgrade -o docs/site/requirements.lock
+	uv pip compile --group release --universal --python-version 3.11 --generate-hashes --no-header --no-annotate -c requirements.lock -o requirements-release.lock
 
 $(READY): requirements-dev.lock pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { \
@@ -116,6 +121,7 @@ $(READY): requirements-dev.lock pyproject.toml
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
 	  echo "Python's venv is missing. Debian, Ubuntu: sudo apt install python3-venv" >&2; exit 1; }
 	@case "$(LIBRARIES)" in locked|oldest|newest) ;; *) echo "LIBRARIES is locked, oldest or newest" >&2; exit 1;; esac
+	@test ! -e recorded-hosts.tar || tar -xf recorded-hosts.tar # in an unpacked sdist
 	@echo "setting up $(VENV) (once; needs the package index)"
 	@rm -rf $(VENV) && $(PYTHON) -m venv $(VENV)
 	@test "$(LIBRARIES)" = locked || $(RUN) .ci/libraries.py $(LIBRARIES) >$(VENV)/requirements.txt

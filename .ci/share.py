@@ -123,6 +123,20 @@ PARTS = (
     ),
     Part("manual", 2, "packages", ("tests/packages/test_manual.py",), ("docs/*", "rocmcfg/*/data/*")),
     Part(
+        "release",
+        8,  # two builds of everything, each about three minutes at a load of 12
+        "packages",
+        ("tests/packages/test_release.py",),
+        ("packaging/*", "pyproject.toml", "requirements*.lock"),
+    ),
+    Part(
+        "installers",
+        5,
+        "packages",
+        ("tests/packages/test_without_root.py", "tests/packages/test_workflows.py"),
+        (".github/*", ".pre-commit-hooks.yaml", "pyproject.toml", "requirements.lock", "packaging/*.py"),
+    ),
+    Part(
         "packages",
         4,
         "packages",

@@ -1,9 +1,14 @@
-"""Build hook of the sdist: puts the directory links back that hatchling follows.
+"""Build hook of the sdist: puts the directory links back that hatchling follows, and packs all links, and
+what has a colon in its name, into an archive inside.
 
 hatchling walks through a link to a directory as through the directory, visits each directory once, and so
 packs it below whichever name it met first (hatchling/builders/utils.py, safe_walk). The sample host of the
 tests is full of such links, as /sys is. Here every member returns to where its file lies, and each link
 becomes a link.
+
+Installers refuse to unpack a link that leads out of its folder, or a name that Windows would not take (uv:
+"rejected by name policy"), and the sample hosts have both. `tar -xf recorded-hosts.tar`, in the unpacked
+sdist, makes it the whole repository.
 """
 
 from __future__ import annotations
@@ -17,6 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+HOSTS = "recorded-hosts.tar"
 
 
 class SdistLinks(BuildHookInterface):  # type: ignore[type-arg]
@@ -52,6 +59,16 @@ def _rewritten(packed: bytes, root: Path, links: dict[str, str]) -> bytes:
         link = tarfile.TarInfo(f"{top}/{place}")
         link.type, link.linkname, link.mode, link.mtime = tarfile.SYMTYPE, target, 0o777, member.mtime
         members[link.name] = (link, None)
+    inside = {name for name, (member, _) in members.items() if member.issym() or ":" in name}
+    held = io.BytesIO()
+    with tarfile.TarFile(fileobj=held, mode="w", format=tarfile.PAX_FORMAT) as new:
+        for name in sorted(inside):
+            member, content = members.pop(name)
+            member.name = os.path.relpath(name, top)
+            _add(new, member, content)
+    hosts = tarfile.TarInfo(f"{top}/{HOSTS}")
+    hosts.size, hosts.mode, hosts.mtime = len(held.getvalue()), 0o644, member.mtime
+    members[hosts.name] = (hosts, held.getvalue())
     out = io.BytesIO()
     stamp = int.from_bytes(packed[4:8], "little")  # of the gzip header (RFC 1952), as hatchling set it
     with (
@@ -59,7 +76,10 @@ def _rewritten(packed: bytes, root: Path, links: dict[str, str]) -> bytes:
         tarfile.TarFile(fileobj=gz, mode="w", format=tarfile.PAX_FORMAT) as new,
     ):
         for name in sorted(members):
-            member, content = members[name]
-            member.pax_headers = {}
-            new.addfile(member, None if content is None else io.BytesIO(content))
+            _add(new, *members[name])
     return out.getvalue()
+
+
+def _add(archive: tarfile.TarFile, member: tarfile.TarInfo, content: bytes | None) -> None:
+    member.pax_headers = {}
+    archive.addfile(member, None if content is None else io.BytesIO(content))

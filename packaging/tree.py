@@ -105,7 +105,7 @@ def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split("."))
 
 
-def _tag(python: str) -> str:
+def tag(python: str) -> str:
     return "cp" + python.replace(".", "")
 
 
@@ -116,7 +116,7 @@ def fetch(into: Path, pythons: Sequence[str], machine: str) -> None:
     """Download into `into`/cpXY, one directory for each Python. pip checks the hashes."""
     lock = read_lock(LOCK.read_text(encoding="utf-8"))
     for python in pythons:
-        target = into / _tag(python)
+        target = into / tag(python)
         target.mkdir(parents=True, exist_ok=True)
         for old in target.glob("*.whl"):
             old.unlink()
@@ -132,7 +132,7 @@ def fetch(into: Path, pythons: Sequence[str], machine: str) -> None:
 def _pip_download(asked: Path, target: Path, python: str, machine: str) -> None:
     options = ["--only-binary=:all:", "--no-deps", "--require-hashes", "--implementation=cp"]
     options += [f"--python-version={python}"]
-    options += [f"--abi={abi}" for abi in (_tag(python), "abi3", "none")]
+    options += [f"--abi={abi}" for abi in (tag(python), "abi3", "none")]
     options += [f"--platform={platform}_{machine}" for platform in PLATFORMS]
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "download"]
     command = [*pip, *options, f"--requirement={asked}", f"--dest={target}"]
@@ -162,14 +162,14 @@ class Libraries:
 def read_wheels(wheels: Path, only: Sequence[str] = ()) -> Libraries:
     """Read WHEELS/cpXY/*.whl, checked against the lock, merged into one tree; `only` names those to take."""
     lock = read_lock(LOCK.read_text(encoding="utf-8"))
-    pythons = tuple(python for python in PYTHONS if (wheels / _tag(python)).is_dir())
+    pythons = tuple(python for python in PYTHONS if (wheels / tag(python)).is_dir())
     if not pythons:
         raise CannotBuild(f"{wheels} holds no cp310, cp311 …: `tree.py fetch --into {wheels}` fills it")
     by_python: dict[str, dict[str, bytes]] = {}
     licences: dict[str, bytes] = {}
     for python in pythons:
         by_python[python] = {}
-        for requirement, wheel in _checked(wheels / _tag(python), python, lock):
+        for requirement, wheel in checked(wheels / tag(python), python, lock):
             if only and requirement.name not in only:
                 continue
             for path, content in _unpacked(wheel):
@@ -181,7 +181,7 @@ def read_wheels(wheels: Path, only: Sequence[str] = ()) -> Libraries:
     return Libraries(pythons, merge(by_python), licences)
 
 
-def _checked(folder: Path, python: str, lock: Iterable[Requirement]) -> Iterable[tuple[Requirement, Path]]:
+def checked(folder: Path, python: str, lock: Iterable[Requirement]) -> Iterable[tuple[Requirement, Path]]:
     """Exactly one wheel for each requirement, each with a hash of the lock."""
     wanted = {(one.name, one.version): one for one in lock if one.wanted(python)}
     for wheel in sorted(folder.glob("*.whl")):
@@ -236,7 +236,7 @@ def merge(by_python: Mapping[str, Mapping[str, bytes]]) -> dict[str, bytes]:
             if _agree(common, part):
                 common |= part
                 continue
-            merged |= {f"{_tag(python)}/{path}": content for path, content in part.items()}
+            merged |= {f"{tag(python)}/{path}": content for path, content in part.items()}
         merged |= common
     return merged
 

@@ -39,3 +39,4 @@ files → host, languages, experiments → model.
 from __future__ import annotations
 
 __version__ = "0.1.0"
+__url__ = "https://rocmcfg.invalid/rocmcfg"

@@ -48,8 +48,10 @@ _LINK = re.compile(r"\]\((?!\w+:|#)([^)#\s]+)(#[^)]*)?\)")
 
 
 def _address() -> str:
-    urls = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"].get("urls", {})
-    return str(urls.get("Repository", ""))
+    """Return the address of the repository, or nothing while pyproject.toml has only a placeholder."""
+    urls = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]["urls"]
+    address = str(urls["Repository"])
+    return "" if ".invalid" in address else address
 
 
 def _is_page(path: str) -> bool:

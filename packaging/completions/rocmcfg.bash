@@ -42,7 +42,7 @@ _rocmcfg_options() {
         "explain") echo "--gfx --kernel --root --json --quiet -q --verbose -v --debug -h --help" ;;
         "issues") echo "--search --gfx --rocm --all --export --root --json --quiet -q --verbose -v --debug -h --help" ;;
         "doctor") echo "--log --gfx --kernel --rocm --detailed-exitcode --root --json --quiet -q --verbose -v --debug -h --help" ;;
-        "lint") echo "--fix --gfx --kernel --rocm --root --json --quiet -q --verbose -v --debug -h --help" ;;
+        "lint") echo "--fix --sarif --gfx --kernel --rocm --root --json --quiet -q --verbose -v --debug -h --help" ;;
         "report") echo "--log --bundle --root --json --quiet -q --verbose -v --debug -h --help" ;;
         "fleet") echo "--html --since --kernel --json --quiet -q --verbose -v --debug -h --help" ;;
         "env") echo "--profile -p --set --with --without --unconditional --any-gpu --rocm --format -f --user --remove --root --json --quiet -q --verbose -v --debug -h --help" ;;

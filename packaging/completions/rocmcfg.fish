@@ -327,6 +327,7 @@ complete -c rocmcfg -n "__fish_rocmcfg_at doctor" -s h -l help -d 'Show the opti
 complete -c rocmcfg -n "__fish_rocmcfg_at doctor" -F
 
 complete -c rocmcfg -n "__fish_rocmcfg_at lint" -l fix -d 'Show the proposals as a diff; nothing is written.'
+complete -c rocmcfg -n "__fish_rocmcfg_at lint" -l sarif -d 'Print the findings as SARIF 2.1.0, for code scanning.'
 complete -c rocmcfg -n "__fish_rocmcfg_at lint" -l gfx -x -a 'gfx1010 gfx1011 gfx1012 gfx1013 gfx1030 gfx1031 gfx1032 gfx1033 gfx1034 gfx1035 gfx1036 gfx1100 gfx1101 gfx1102 gfx1103 gfx1150 gfx1151 gfx1152 gfx1153 gfx1154 gfx1170 gfx1171 gfx1200 gfx1201 gfx1250 gfx600 gfx601 gfx602 gfx700 gfx701 gfx703 gfx704 gfx801 gfx802 gfx803 gfx810 gfx900 gfx902 gfx904 gfx906 gfx908 gfx90a gfx90c gfx942 gfx950' -d 'For this GPU, such as gfx1100 or 9070xt. May be repeated.'
 complete -c rocmcfg -n "__fish_rocmcfg_at lint" -l kernel -x -a '(__fish_rocmcfg_ask kernel)' -d 'For this kernel instead of those of the host.'
 complete -c rocmcfg -n "__fish_rocmcfg_at lint" -l rocm -x -d 'The ROCm release in use, such as the one that a PyTorch wheel brings.'

@@ -7,10 +7,11 @@ import shlex
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+import rocmcfg
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.machines import targets
-from rocmcfg.cli.printer import Printer, counted
+from rocmcfg.cli.printer import Misuse, Printer, counted
 from rocmcfg.cli.terminal import wrap
 from rocmcfg.host.files import is_piped_in
 from rocmcfg.model.diagnostic import ExitCode, Severity, cut
@@ -42,6 +43,7 @@ def lint(
         required=False,
     ),
     fix: bool = opt.switch("--fix", help="Show the proposals as a diff; nothing is written."),
+    sarif: bool = opt.switch("--sarif", help="Print the findings as SARIF 2.1.0, for code scanning."),
     gfx: tuple[str, ...] = opt.GFX,
     kernel: tuple[str, ...] = opt.KERNELS,
     rocm: str = opt.ROCM,
@@ -55,6 +57,8 @@ def lint(
     """
     from rocmcfg.workflow import linting
 
+    if sarif and (fix or printer.json):
+        raise Misuse("excludes --fix and --json: it is a document of its own", "--sarif")
     files = files or (("-",) if is_piped_in() else ())
     gpus, release = targets(gfx), opt.release(rocm)
     host = hosts.open_host(printer, root)
@@ -62,12 +66,29 @@ def lint(
     printer.document(linted.diagnostics, linted)
     named = [*(("--gfx", value) for value in gfx), *(("--kernel", value) for value in kernel)]
     named += [("--rocm", rocm)] if rocm else []
-    _show(printer, linted, files, fix, "".join(f" {option} {shlex.quote(value)}" for option, value in named))
+    judged_for = "".join(f" {option} {shlex.quote(value)}" for option, value in named)
+    if sarif:
+        _print_sarif(printer, linted)
+    else:
+        _show(printer, linted, files, fix, judged_for)
     printer.problems(linted.diagnostics)
     if linted.outcome:
         raise SystemExit(int(ExitCode.ERROR))
     if any(value.remark.severity is not Severity.INFO for value in linted.findings):
         raise SystemExit(int(ExitCode.DIFFERENCES))
+
+
+def _print_sarif(printer: Printer, linted: Linted) -> None:
+    from rocmcfg.advice.lint.sarif import sarif
+
+    text = sarif(
+        linted.findings,
+        linted.diagnostics,
+        folder=os.getcwd(),
+        version=rocmcfg.__version__,
+        address=f"{rocmcfg.__url__}/blob/main/docs/reference/diagnostics.md#rc71-lint-findings-one-class-each",
+    )
+    printer.result(text)
 
 
 def _show(printer: Printer, linted: Linted, files: tuple[str, ...], fix: bool, judged_for: str) -> None:

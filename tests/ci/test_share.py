@@ -233,8 +233,8 @@ def test_there_is_a_file_for_each_path_that_a_part_guards(script: ModuleType) ->
         for top in ("docs", "profiles", "rocmcfg", "packaging", "tests")
         for path in (SOURCE / top).rglob("*")
     ]
-    files += [f".ci/{path.name}" for path in (SOURCE / ".ci").iterdir()]
-    files += ["CONTRIBUTING.md", "README.md", "pyproject.toml", "requirements.lock"]
+    hidden = (path for top in (".ci", ".github") for path in (SOURCE / top).rglob("*"))
+    files += [str(path.relative_to(SOURCE)) for path in (*hidden, *SOURCE.glob("*"), *SOURCE.glob(".*"))]
     for part in script.PARTS:
         for guard in part.guards:
             assert fnmatch.filter(files, guard), guard

@@ -10,13 +10,14 @@ from pathlib import Path
 
 import pytest
 
+import rocmcfg
 from tests.support.shared import fetched
 from tests.vm import tools
 
 from . import roots
 from .roots import REPOSITORY, Root
 
-DEB = "rocmcfg_0.1.0_amd64.deb"
+DEB = f"rocmcfg_{rocmcfg.__version__}_amd64.deb"
 # Program and Debian package of what builds and checks.
 _NEEDED = {
     "dpkg-buildpackage": "dpkg-dev",
@@ -70,9 +71,11 @@ def older(deb: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     tree = work / "tree"
     roots.must(["dpkg-deb", "-R", str(deb), str(tree)])
     control = tree / "DEBIAN/control"
-    control.write_text(control.read_text().replace("\nVersion: 0.1.0\n", "\nVersion: 0.0.9\n"))
+    control.write_text(
+        control.read_text().replace(f"\nVersion: {rocmcfg.__version__}\n", "\nVersion: 0.0.9\n")
+    )
     init = tree / "usr/lib/rocmcfg/rocmcfg/__init__.py"
-    init.write_text(init.read_text().replace('"0.1.0"', '"0.0.9"'))
+    init.write_text(init.read_text().replace(f'"{rocmcfg.__version__}"', '"0.0.9"'))
     (tree / "usr/lib/rocmcfg/rocmcfg/stale.py").write_text("STALE = True\n")
     (tree / "usr/share/rocmcfg/profiles/stale.toml").write_text("schema = 1\n")
     package = work / "rocmcfg_0.0.9_amd64.deb"
@@ -80,10 +83,11 @@ def older(deb: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return package
 
 
-def build_deb(wheels: Path, output: Path, *options: str, repository: Path = REPOSITORY) -> Path:
+def build_deb(wheels: Path | None, output: Path, *options: str, repository: Path = REPOSITORY) -> Path:
     """Runs packaging/debian/build; the path that it prints."""
     build = repository / "packaging/debian/build"
-    printed = roots.must([str(build), "--wheels", str(wheels), "--output", str(output), *options])
+    bundled = [] if wheels is None else ["--wheels", str(wheels)]
+    printed = roots.must([str(build), *bundled, "--output", str(output), *options])
     return Path(printed.strip())
 
 
@@ -114,8 +118,9 @@ def new_root(
     """Makes clean systems: `new_root("trixie")`, with the package if `installed`; gone after the test."""
     with ExitStack() as stack:
 
-        def make(suite: str, *, live: bool = False, installed: bool = False) -> Root:
+        def make(suite: str, *, live: bool = False, installed: bool = False, libraries: bool = False) -> Root:
             on = with_package(suite) if installed else None
-            return stack.enter_context(roots.fresh(suite, tmp_path_factory.mktemp(suite), live=live, on=on))
+            work = tmp_path_factory.mktemp(suite)
+            return stack.enter_context(roots.fresh(suite, work, live=live, on=on, libraries=libraries))
 
         yield make

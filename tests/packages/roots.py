@@ -39,7 +39,7 @@ PACKAGES = (
 )
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 # For the build that leans on them; nothing else may find them. Earlier releases have older ones.
-LIBRARIES = {"forky": ("python3-pydantic", "python3-jinja2", "python3-sh", "python3-distro")}
+LIBRARIES = ("python3-typer", "python3-pydantic", "python3-jinja2", "python3-sh", "python3-distro")
 # What grub-mkconfig and 10_linux ask about the disk of /, which is an overlay here.
 GRUB_PROBE = """#!/bin/sh
 case "$*" in
@@ -62,10 +62,10 @@ def cached(name: str, key: str, build: Callable[[Path], object]) -> Path:
     return made
 
 
-def system(suite: str) -> Path:
+def system(suite: str, libraries: bool = False) -> Path:
     """The unpacked root of a clean Debian system, with what the README expects a host to have."""
 
-    packages = (*PACKAGES, *LIBRARIES.get(suite, ()))
+    packages = (*PACKAGES, *(LIBRARIES if libraries else ()))
 
     def build(work: Path) -> None:
         debootstrap(suite, packages, work)
@@ -73,7 +73,7 @@ def system(suite: str) -> Path:
         probe.write_text(GRUB_PROBE)
         (work / "etc/hosts").write_text("127.0.0.1 localhost sample\n")
 
-    return cached(f"root-{suite}", f"{packages}{GRUB_PROBE}", build)
+    return cached(f"root-{suite}{'-with-libraries' * libraries}", f"{packages}{GRUB_PROBE}", build)
 
 
 def debootstrap(suite: str, packages: tuple[str, ...], into: Path) -> None:
@@ -183,10 +183,13 @@ class Root:
 
 
 @contextmanager
-def fresh(suite: str, work: Path, *, live: bool = False, on: Path | None = None) -> Iterator[Root]:
+def fresh(
+    suite: str, work: Path, *, live: bool = False, on: Path | None = None, libraries: bool = False
+) -> Iterator[Root]:
     """A new system of a release; `live`: with the sample host's GPU, kernel and boot menu; `on`: what another
-    one, which must not be used any more, has on top of the release."""
-    lower = ":".join(str(path) for path in (on, system(suite)) if path)
+    one, which must not be used any more, has on top of the release; `libraries`: with those that the program
+    can use of the release."""
+    lower = ":".join(str(path) for path in (on, system(suite, libraries)) if path)
     root = Root(lower, work, work / "live" if live else None)
     if root.live:
         for name in ("sys", "proc"):

@@ -82,6 +82,7 @@ def new_root(wheels: Path, work: Path) -> Root:
     sdist = [sys.executable, "-m", "build", "--sdist", "--no-isolation", str(roots.REPOSITORY)]
     roots.must([*sdist, "--outdir", str(root.inside("/src"))])
     root.run("tar", "-xf", f"{SOURCE}.tar.gz", "-C", "/src", "--no-same-owner")
+    root.run("tar", "-xf", "recorded-hosts.tar", "--no-same-owner", cwd=SOURCE)
     return root
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -58,6 +59,8 @@ def unpacked(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     with tarfile.open(next(built.glob("*.tar.gz"))) as archive:
         archive.extractall(target)
     source = next(target.iterdir())
+    with tarfile.open(source / "recorded-hosts.tar") as hosts:
+        hosts.extractall(source)
     for path in source.rglob("*"):
         if not path.is_symlink():
             path.chmod(path.stat().st_mode & 0o700)
@@ -152,6 +155,14 @@ def test_the_sdist_is_the_repository(built: Path, unpacked: Path) -> None:
             assert os.access(theirs, os.X_OK) == os.access(ours, os.X_OK), name
 
 
+def test_every_installer_can_unpack_the_sdist(built: Path) -> None:
+    """uv takes no link out of its folder and no colon, and what takes those may not take others."""
+    with tarfile.open(next(built.glob("*.tar.gz"))) as archive:
+        members = archive.getmembers()
+    assert {member.type for member in members} <= {tarfile.REGTYPE, tarfile.DIRTYPE}
+    assert [member.name for member in members if re.search(r'[\\:*?"<>|\x00-\x1f]', member.name)] == []
+
+
 def test_the_sdist_holds_what_a_distribution_builds_and_tests_from(built: Path) -> None:
     with tarfile.open(next(built.glob("*.tar.gz"))) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
@@ -167,6 +178,7 @@ def test_the_sdist_holds_what_a_distribution_builds_and_tests_from(built: Path) 
     assert any(name.startswith("tests/") for name in names)
     assert {"packaging/tree.py", "packaging/debian/rules", "packaging/ansible/galaxy.yml"} <= names
     assert any(name.startswith("docs/demo/sample-host/") for name in names)
+    assert "recorded-hosts.tar" in names
 
 
 def test_the_licence_and_the_python_that_it_needs_are_declared(built: Path) -> None:

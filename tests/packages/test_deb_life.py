@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
+import rocmcfg
+
 from . import readme
 from .conftest import DEB, NewRoot, build_deb
-from .roots import Root
+from .roots import REPOSITORY, Root
 
 INSTALL = f"cd /root && {readme.commands('package')[-1]}"
 REMOVE = "sudo apt remove -y rocmcfg"
@@ -53,7 +57,7 @@ def test_from_install_to_purge_with_an_applied_configuration(
     root.ok("cd /usr/lib/rocmcfg && test -e rocmcfg/stale.py && ls rocmcfg/__pycache__/stale.*")
     upgraded = root.ok(INSTALL)
     assert "rocmcfg: " not in upgraded
-    assert root.ok("rocmcfg --version") == "rocmcfg 0.1.0\n"
+    assert root.ok("rocmcfg --version") == f"rocmcfg {rocmcfg.__version__}\n"
     stale = "find /usr -name 'stale*'"
     assert root.ok(stale) == "", "a file of the previous version, or its byte code, is still there"
     assert "In effect: all 4 settings." in root.ok("rocmcfg verify")
@@ -169,7 +173,7 @@ def test_another_rocmcfg_that_comes_first_is_named_with_what_to_do(new_root: New
     assert "sudo rm /usr/local/bin/rocmcfg" in said
     assert "pip uninstall rocmcfg" in said
     root.ok("sudo rm /usr/local/bin/rocmcfg /usr/local/sbin/rocmcfg")
-    assert root.ok("sudo rocmcfg --version") == "rocmcfg 0.1.0\n"
+    assert root.ok("sudo rocmcfg --version") == f"rocmcfg {rocmcfg.__version__}\n"
     root.ok("ln -s /usr/bin/rocmcfg /usr/local/bin/rocmcfg")
     assert "warning: another" not in root.ok(f"cd /root/dist && sudo apt install -y --reinstall ./{DEB}")
 
@@ -206,18 +210,31 @@ def test_an_interrupted_change_is_named_and_its_record_survives_a_purge(new_root
     assert root.exists(JOURNAL)
 
 
+@pytest.mark.parametrize("suite", ["trixie", "forky"])
 def test_the_build_on_the_distributions_libraries_does_the_same(
-    new_root: NewRoot, deb: Path, wheels: Path, tmp_path: Path
+    new_root: NewRoot, deb: Path, tmp_path: Path, suite: str
 ) -> None:
-    """Installed over the other one, on a release whose libraries suffice."""
-    package = build_deb(wheels, tmp_path, "--system-libraries", "--elsewhere")
-    root = prepared(new_root("forky", live=True), deb, package)
+    """Installed over the other one, on a release whose libraries suffice; then the test that the source
+    package brings for archives."""
+    package = build_deb(None, tmp_path, "--system-libraries", "--elsewhere")
+    root = prepared(new_root(suite, live=True, libraries=True), deb, package)
     root.ok("update-grub")
     root.ok(INSTALL)
     root.ok("sudo rocmcfg apply --profile gfx1201 --yes")
     root.ok(f"cd /root/dist && dpkg -i ./{package.name}")
-    assert root.ok("find /usr/lib/rocmcfg -name '*.so' -o -name pydantic") == ""
+    assert root.ok("ls /usr/lib/rocmcfg") == "rocmcfg\n"
     root.reboot()
     assert "In effect: all 4 settings." in root.ok("rocmcfg verify")
     root.ok("rocmcfg plan --profile gfx1201 && rocmcfg profile validate rdna4")
     root.ok("sudo rocmcfg rollback --pristine --yes")
+    for path in ("docs/demo", "packaging/debian/tests"):
+        shutil.copytree(REPOSITORY / path, root.work / "upper/src" / path, symlinks=True)
+    said = root.ok("cd /src; AUTOPKGTEST_TMP=$(mktemp -d) packaging/debian/tests/scratch-root")
+    assert "Rolled back: transaction 1." in said
+
+
+def test_lintian_has_nothing_to_say_of_the_build_on_the_distributions_libraries(tmp_path: Path) -> None:
+    package = build_deb(None, tmp_path, "--system-libraries", "--elsewhere")
+    command = ["lintian", "--allow-root", "--fail-on", "error,warning", str(package)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert [line for line in (done.stdout + done.stderr).splitlines() if not line.startswith("N:")] == []

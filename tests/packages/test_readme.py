@@ -9,6 +9,7 @@ import sys
 import tarfile
 from pathlib import Path
 
+import rocmcfg
 from tests.support.shared import fetched
 from tests.support.tools import require_tool
 from tests.vm import wheelhouse
@@ -36,19 +37,19 @@ def test_a_virtual_environment_made_by_the_readme(debian_tools: None, tmp_path: 
     lower = roots.cached("root-venv", f"{_PACKAGES}", build)
     root = roots.Root(lower, tmp_path / "host")
     root.work.mkdir()
-    for wheel in (*wheelhouse.path().glob("*.whl"), *_build_tools(tmp_path / "tools")):
+    for wheel in (*wheelhouse.path().glob("*.whl"), *build_tools(tmp_path / "tools")):
         if not wheel.name.startswith("rocmcfg-"):
             root.bring(wheel, f"/index/{wheel.name}")
     # The lines are run as they stand; pip is only told where to look instead of the package index.
     root.bring(
         _written(tmp_path / "pip.conf", "[global]\nno-index = true\nfind-links = /index\n"), "/etc/pip.conf"
     )
-    _checkout(root.work / "upper/src")
+    checkout(root.work / "upper/src")
 
     lines = readme.commands("virtual environment")
     root.ok("set -e; cd /src\n" + "\n".join(lines))
 
-    assert root.ok("rocmcfg --version") == "rocmcfg 0.1.0\n"
+    assert root.ok("rocmcfg --version") == f"rocmcfg {rocmcfg.__version__}\n"
     assert "amdgpu.cwsr_enable=0" in root.ok("rocmcfg plan -p gfx1201 --root /src/docs/demo/sample-host")
     for path in ("man/man1/rocmcfg.1", "bash-completion/completions/rocmcfg", "zsh/site-functions/_rocmcfg"):
         assert root.exists(f"/usr/local/share/{path}"), path
@@ -57,7 +58,7 @@ def test_a_virtual_environment_made_by_the_readme(debian_tools: None, tmp_path: 
     assert root.ok("command -v gcc cc || true") == ""
 
 
-def _build_tools(into: Path) -> list[Path]:
+def build_tools(into: Path) -> list[Path]:
     lock = (roots.REPOSITORY / "requirements-dev.lock").read_text()
     pins = re.findall(rf"^((?:{'|'.join(_BUILD_NAMES)})==\S+)", lock, re.MULTILINE)
     assert len(pins) == len(_BUILD_NAMES), pins
@@ -66,7 +67,7 @@ def _build_tools(into: Path) -> list[Path]:
     return sorted(into.glob("*.whl"))
 
 
-def _checkout(into: Path) -> None:
+def checkout(into: Path) -> None:
     """What git tracks, as it is in the working tree."""
     into.mkdir(parents=True)
     listed = roots.must(["git", "-C", str(roots.REPOSITORY), "ls-files", "-z"]).split("\0")
@@ -86,9 +87,9 @@ def _written(path: Path, text: str) -> Path:
 def test_doctor_lint_and_explain_run_from_a_checkout_without_root_and_without_a_package(
     tmp_path: Path,
 ) -> None:
-    checkout, home = tmp_path / "checkout", tmp_path / "home"
+    place, home = tmp_path / "checkout", tmp_path / "home"
     home.mkdir()
-    _checkout(checkout)
+    checkout(place)
     *make, doctor, lint, explain = readme.commands("without root")
     assert [line.split()[1] for line in (doctor, lint, explain)] == ["doctor", "lint", "explain"]
     as_somebody = []
@@ -112,7 +113,7 @@ def test_doctor_lint_and_explain_run_from_a_checkout_without_root_and_without_a_
     }
 
     def run(line: str) -> list[str]:
-        return [*as_somebody, "sh", "-ec", f"cd {checkout}; {line}"]
+        return [*as_somebody, "sh", "-ec", f"cd {place}; {line}"]
 
     for line in make:
         fetched(run(line), "what rocmcfg needs", env=environment)

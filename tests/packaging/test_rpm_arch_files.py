@@ -58,9 +58,9 @@ def test_the_pkgbuild_has_every_wheel_of_the_lock_with_a_sum_from_there() -> Non
 def test_the_srcinfo_repeats_the_pkgbuild() -> None:
     """makepkg itself is asked in tests/packages; this is for a change made in a hurry."""
     said = (PACKAGING / "arch/.SRCINFO").read_text(encoding="utf-8")
-    pinned = re.findall(r"'(https://[^']+)'", PKGBUILD) + re.findall(r"'([0-9a-f]{64})'", PKGBUILD)
-    assert re.findall(r"= (https://\S+|[0-9a-f]{64})$", said, re.MULTILINE) == pinned
-    for name in ("pkgdesc", "pkgver", "pkgrel"):
+    pinned = re.findall(r"(?m)^  '(https://[^']+)'", PKGBUILD) + re.findall(r"'([0-9a-f]{64})'", PKGBUILD)
+    assert re.findall(r"(?:source|sums) = (https://\S+|[0-9a-f]{64})$", said, re.MULTILINE) == pinned
+    for name in ("pkgdesc", "pkgver", "pkgrel", "url"):
         value = re.search(rf"(?m)^{name}='?([^'\n]+)'?$", PKGBUILD)
         assert value is not None
         assert f"\t{name} = {value[1]}\n" in said, "run packaging/arch/update"
