@@ -18,13 +18,11 @@ else:
     import tomli as tomllib
 
 DOCS = Path(__file__).resolve().parents[1]
-REPOSITORY = DOCS.parent
+PROJECT = tomllib.loads((DOCS.parent / "pyproject.toml").read_text())["project"]
 
 project = "rocmcfg"
 copyright = "the rocmcfg authors"
-version = release = re.findall(
-    r'^__version__ = "(.+)"$', (REPOSITORY / "rocmcfg/__init__.py").read_text(), re.M
-)[0]
+version = release = PROJECT["version"]
 root_doc = "index"
 exclude_patterns = ["demo", "generators", "pictures", "site"]
 
@@ -49,8 +47,7 @@ _LINK = re.compile(r"\]\((?!\w+:|#)([^)#\s]+)(#[^)]*)?\)")
 
 def _address() -> str:
     """Return the address of the repository, or nothing while pyproject.toml has only a placeholder."""
-    urls = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]["urls"]
-    address = str(urls["Repository"])
+    address = str(PROJECT["urls"]["Repository"])
     return "" if ".invalid" in address else address
 
 

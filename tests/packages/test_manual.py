@@ -66,9 +66,6 @@ def test_a_link_that_leads_nowhere_fails_the_build(
 ) -> None:
     docs = tmp_path / "docs"
     shutil.copytree(SITE.parent, docs, ignore=shutil.ignore_patterns("reference", "demo", "decisions"))
-    shutil.copytree(
-        SOURCE / "rocmcfg", tmp_path / "rocmcfg", ignore=lambda _, names: set(names) - {"__init__.py"}
-    )
     shutil.copy(SOURCE / "pyproject.toml", tmp_path)
     (docs / "reference").mkdir()
     before = _warnings(python, docs, tmp_path)
