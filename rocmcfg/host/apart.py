@@ -14,6 +14,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 _PIECE = 64 << 10
+_STEP, _ENDING = 0.01, 200  # seconds, and the number of these steps
 
 
 def apart(work: Callable[[], T], seconds: float | None = None) -> T:
@@ -34,7 +35,7 @@ def apart(work: Callable[[], T], seconds: float | None = None) -> T:
         answer = _received(reading, seconds)
     except TimeoutError:
         os.kill(child, signal.SIGKILL)
-        os.waitpid(child, os.WNOHANG)
+        _reap(child)
         raise
     finally:
         os.close(reading)
@@ -46,6 +47,14 @@ def apart(work: Callable[[], T], seconds: float | None = None) -> T:
         raise failure
     answer_of_work: T = result
     return answer_of_work
+
+
+def _reap(child: int) -> None:
+    """Wait for the end of a child that was killed, but not for a call into the kernel that hangs."""
+    for _ in range(_ENDING):
+        if os.waitpid(child, os.WNOHANG)[0]:
+            return
+        time.sleep(_STEP)
 
 
 def _answer(work: Callable[[], T]) -> bytes:
