@@ -64,6 +64,17 @@ def test_an_open_quote_is_named_with_its_line_and_nothing_is_written(
     assert tree(root) == before
 
 
+def test_an_open_quote_in_an_image_is_no_line_of_it(tmp_path: Path) -> None:
+    recorded.build("uki-dracut", tmp_path)
+    (image,) = (tmp_path / "host/efi/EFI/Linux").glob("*.efi")
+    content = image.read_bytes()
+    assert content.count(b" quiet") == 1
+    image.write_bytes(content.replace(b" quiet", b' q="it'))
+    done = rocmcfg("apply", "--root", tmp_path / "host", "--set", "karg.iommu=pt", "--any-gpu", "--yes")
+    assert f"  at /efi/EFI/Linux/{image.name}\n" in done.err
+    assert "rebuild it" in done.err
+
+
 @pytest.mark.parametrize(
     ("value", "said"),
     [
