@@ -136,29 +136,42 @@ def write_callers_file(path: str, content: bytes | Iterable[bytes], directory: i
 
 def replace_callers_file(path: str, text: str) -> None:
     """Write a file that others read at any time, such as metrics: beside its place, then renamed. Everybody
-    may read it. A pipe or a device is written to and stays. Raises Unwritable."""
-    path = os.path.realpath(path)
-    if os.path.exists(path) and not os.path.isfile(path):
-        return write_result(path, open_for_result(path), text)
+    may read it. A pipe or a device is written to and stays, and a link is followed, but as root not where
+    another user may have put it: the name gets the file there. Raises Unwritable."""
     folder, name = os.path.split(path)
+    folder = os.path.realpath(folder)
+    if _is_followed(path):
+        path = os.path.realpath(path)
+        if os.path.exists(path) and not os.path.isfile(path):
+            return write_result(path, open_for_result(path), text)
+        folder, name = os.path.split(path)
     beside = os.path.join(folder, f".{name}.{os.getpid()}")
     try:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         with os.fdopen(os.open(beside, flags, 0o644), "w", encoding="utf-8") as stream:
             stream.write(text)
             os.fchmod(stream.fileno(), 0o644)
-        os.rename(beside, path)
+        os.rename(beside, os.path.join(folder, name))
     except OSError as problem:
         with contextlib.suppress(OSError):
             os.unlink(beside)
         raise Unwritable(path, problem, "name a file in a directory where you may write") from problem
 
 
+def _is_followed(path: str) -> bool:
+    """Return whether a link or a pipe at this path may be written through."""
+    try:
+        return os.geteuid() != 0 or Root("/").weakness(os.path.abspath(path))[0] is None
+    except OSError:
+        return False
+
+
 def open_for_result(path: str) -> BinaryIO:
-    """Open a file that the caller names for a result that comes later; what it holds is replaced then. Raises
-    Unwritable."""
+    """Open a file that the caller names for a result that comes later; what it holds is replaced then. As
+    root, follow no link that another user may have made. Raises Unwritable."""
     try:
         flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOCTTY | os.O_NONBLOCK
+        flags |= 0 if _is_followed(path) else os.O_NOFOLLOW
         return io.FileIO(os.open(path, flags, 0o666), "wb")
     except (OSError, ValueError) as problem:
         hint = "name a file in a directory where you may write"

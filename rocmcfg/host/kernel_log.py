@@ -7,15 +7,14 @@ journal may be read, the monotonic times at which journald received the lines de
 from __future__ import annotations
 
 import errno
-import json
 import os
 import re
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any
 
 from rocmcfg.host import runner
+from rocmcfg.host.foreign import json_value, parsing
 from rocmcfg.host.problems import Unreadable
 from rocmcfg.model.regex import regex
 from rocmcfg.model.shape import NamedTuple
@@ -99,14 +98,11 @@ class KernelLog:
         read."""
         since = time.time() - (time.monotonic() - self._began) - _EARLIER
         try:
-            for entry in _entries((*_JOURNAL, f"--since=@{since:.0f}")):
-                received = int(entry.get("__MONOTONIC_TIMESTAMP", 0))
+            for priority, received, text in _entries((*_JOURNAL, f"--since=@{since:.0f}")):
                 if received >= self._began * 1e6:
-                    message = entry.get("MESSAGE") or ""
-                    text = bytes(message) if isinstance(message, list) else str(message).encode()
-                    self._add(int(entry.get("PRIORITY", 6)), received, text)
+                    self._add(priority, received, text)
             return bool(self._count) or next(_entries((*_JOURNAL, "-n", "1")), None) is not None
-        except (OSError, ValueError):
+        except (OSError, Unreadable):
             return False
 
     def _add(self, priority: int, microseconds: int, text: bytes) -> None:
@@ -128,10 +124,19 @@ def _unescaped(match: re.Match[bytes]) -> bytes:
     return bytes.fromhex(match[1].decode())
 
 
-def _entries(argv: tuple[str, ...]) -> Iterator[dict[str, Any]]:
+def _entries(argv: tuple[str, ...]) -> Iterator[tuple[int, int, bytes]]:
     with runner.stream(argv) as output:
-        for line in output:
-            yield json.loads(line)
+        yield from map(journal_line, output)
+
+
+def journal_line(line: bytes) -> tuple[int, int, bytes]:
+    """Return priority, time in microseconds and text of a line of `journalctl -o json`. Raises Unreadable."""
+    with parsing("journalctl", "its output is not the journal as JSON"):
+        entry = json_value(line)
+        message = entry.get("MESSAGE") or ""
+        # a text that is not UTF-8 is a list of its bytes
+        text = bytes(message) if isinstance(message, list) else str(message).encode("utf-8", "replace")
+        return int(entry.get("PRIORITY", 6)), int(entry.get("__MONOTONIC_TIMESTAMP", 0)), text
 
 
 class LogFile:

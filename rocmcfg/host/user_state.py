@@ -65,6 +65,7 @@ class UserState:
             raise Unwritable(self.path, problem, _hint(problem)) from problem
 
     def _make_parents(self) -> None:
+        self._refuse_weak(self.path)  # before a folder of root's is in the home of somebody else
         missing, path = [], self.path
         while not os.path.isdir(path):
             missing.append(path)
@@ -174,6 +175,9 @@ class UserState:
 
     def _require_own(self, path: str) -> None:
         _refuse_others(path, os.lstat(path), stat.S_ISDIR)
+        self._refuse_weak(path)
+
+    def _refuse_weak(self, path: str) -> None:
         weak = LocalView("/").weakness(path)  # for root, each part of the path counts
         if weak is not None:
             raise _others(weak.path)

@@ -35,6 +35,13 @@ class Karg(NamedTuple):
         return canonical(self.name)
 
     @property
+    def of_module(self) -> tuple[str, str] | None:
+        """Return module and name of a module's parameter; None for any other argument. A quote belongs to
+        the name, and no parameter has one: kmod drops the argument, and the kernel does not know it."""
+        module, dot, name = self.key.partition(".")
+        return (module, name) if dot and '"' not in self.key else None
+
+    @property
     def value(self) -> str | None:
         """Return the value that the kernel uses, without the quotes around it; None for a bare flag, and
         where it is not known."""

@@ -141,8 +141,7 @@ def set_parameters(
     # grouped by parameter, because there may be as many parameters as lines
     by_name: dict[str, list[Karg]] = {}
     for karg in (*options, *kargs):
-        module, dot, _ = karg.key.partition(".")
-        if dot and module in modules:
+        if karg.of_module is not None and karg.of_module[0] in modules:
             by_name.setdefault(karg.key, []).append(karg)
     parameters = []
     for name, writers in by_name.items():

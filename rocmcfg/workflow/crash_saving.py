@@ -17,6 +17,7 @@ from rocmcfg.facts import crash_events
 from rocmcfg.facts.crash_events import CrashEvent
 from rocmcfg.facts.gpu_clients import read_clients
 from rocmcfg.facts.system import read_firmware
+from rocmcfg.host.apart import apart
 from rocmcfg.host.view import Host, HostView, Unreadable, Unwritable, text_or_empty
 from rocmcfg.model.crash import Crash, CrashSetting, Dump, Verdict
 from rocmcfg.model.diagnostic import RocmcfgError, fail
@@ -235,11 +236,16 @@ def _judged(host: Host, draft: store.Draft, problems: list[str]) -> tuple[tuple[
     says of the log."""
     from rocmcfg.workflow.crash_judging import judged
 
-    log = f"{draft.folder}/{store.LOG}"
-    answer = _within(_JUDGING, lambda: judged(host, log), "doctor's verdict and the settings", problems)
-    if answer is None:
+    log, what = f"{draft.folder}/{store.LOG}", "doctor's verdict and the settings"
+    try:
+        # not in a thread, where no signal limits the time of the patterns that a host adds
+        report, settings, verdict = apart(lambda: judged(host, log), _JUDGING)
+    except TimeoutError:
+        problems.append(_too_long(what, _JUDGING))
         return (), Verdict()
-    report, settings, verdict = answer
+    except Exception as problem:  # the dump must not be lost for a defect
+        problems.append(_broken(what, problem))
+        return (), Verdict()
     draft.add(store.REPORT, [report.encode()])
     return settings, verdict
 
@@ -253,14 +259,22 @@ def _within(seconds: float, act: Callable[[], T], what: str, problems: list[str]
         try:
             results.append(act())
         except Exception as problem:  # the dump must not be lost for a defect
-            problems.append(f"{what} could not be read: {type(problem).__name__}: {problem}")
+            problems.append(_broken(what, problem))
 
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
     thread.join(seconds)
     if thread.is_alive():
-        problems.append(f"{what} could not be read within {seconds:.0f} seconds")
+        problems.append(_too_long(what, seconds))
     return results[0] if results else None
+
+
+def _broken(what: str, problem: Exception) -> str:
+    return f"{what} could not be read: {type(problem).__name__}: {problem}"
+
+
+def _too_long(what: str, seconds: float) -> str:
+    return f"{what} could not be read within {seconds:.0f} seconds"
 
 
 def _text(seconds: float) -> str:

@@ -8,6 +8,7 @@ A reader that is not reached by a whole command is a line of READERS.
 from __future__ import annotations
 
 import io
+import json
 import os
 import random
 import resource
@@ -25,21 +26,32 @@ from rocmcfg.advice.doctor.reading import probes
 from rocmcfg.advice.doctor.reading.log_facts import read_facts
 from rocmcfg.advice.doctor.reading.logs import unpacked
 from rocmcfg.advice.doctor.reading.scan import Scanner
+from rocmcfg.advice.fleet import collection
+from rocmcfg.advice.fleet.endings import Endings
+from rocmcfg.advice.fleet.reports import Reader
+from rocmcfg.advice.fleet.survey import survey
 from rocmcfg.advice.report.redact import Redactor
 from rocmcfg.change.trial import record
-from rocmcfg.facts import gpus, kernels, logins, rocm, system
+from rocmcfg.experiments.kinds import course
+from rocmcfg.facts import crash_events, gpu_clients, gpus, kernels, logins, rocm, system
 from rocmcfg.files import environment, environment_targets
+from rocmcfg.host import kernel_log
 from rocmcfg.host.local import LocalHost
+from rocmcfg.host.user_state import UserState
 from rocmcfg.host.view import CommandResult, Unreadable
 from rocmcfg.knowledge import bundle, catalogue, diagnosis, faults, profiles, toml
 from rocmcfg.loaders import detection, registry
 from rocmcfg.loaders.shared import pe_image
 from rocmcfg.loaders.shared.ostree import deployments, gvariant
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError
-from rocmcfg.records import journal, receipt
+from rocmcfg.model.experiment import CONTROL, Design, Outcome, Step, Variable
+from rocmcfg.model.profile import Profile
+from rocmcfg.records import journal, receipt, tries
 from rocmcfg.state import values
-from rocmcfg.workflow import linting
+from rocmcfg.workflow import fleet, linting
 from tests.cases import case
+from tests.crashes import crashing
+from tests.fleet.hosts import status, verify
 from tests.support import ostree
 from tests.support.mutations import mutate
 from tests.support.program import SOURCE, rocmcfg
@@ -62,6 +74,10 @@ COMMANDS: Sequence[Sequence[str]] = (
     ("rollback", "--dry-run"),
     ("history",),
     ("issues",),
+    ("crashes", "list"),
+    ("crashes", "report"),
+    ("take-over", "--dry-run"),
+    ("explain", "amdgpu.runpm"),
 )
 
 
@@ -117,8 +133,9 @@ def trees(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
 
 
 def _trees(tmp_path_factory: pytest.TempPathFactory, loaders: Collection[str]) -> Mapping[str, Path]:
-    """A host of each loader, after the commands of its first case in which something is applied."""
-    found: dict[str, Path] = {}
+    """A host of each loader, after the commands of its first case in which something is applied; and a host
+    with a crash."""
+    found = {"crashed": _crashed(tmp_path_factory.mktemp("crashed"))}
     for name, folder in case.cases().items():
         loader = name.partition("/")[0]
         one = case.read(folder)
@@ -130,6 +147,15 @@ def _trees(tmp_path_factory: pytest.TempPathFactory, loaders: Collection[str]) -
                 shutil.copytree(host, place, symlinks=True)
         found[loader] = place
     return found
+
+
+def _crashed(folder: Path) -> Path:
+    """A host with a saved crash, and with the next dump in the kernel."""
+    root = crashing.crashed_root(folder)
+    crashing.process(root, 42, "python3", "drm-driver: amdgpu\ndrm-memory-vram: 4 MiB\n")
+    crashing.dump(root, "devcd1")
+    crashing.save(root, "devcd1:7")
+    return root
 
 
 def _nothing_wrong(found: Iterator[str]) -> None:
@@ -153,7 +179,7 @@ def _commands(trees: Mapping[str, Path], count: int) -> Iterator[str]:
             rocmcfg(*words, "--root", trees[loader], host=Changed)
             answers[loader, words] = Changed.answers
         seed = f"{count}/{number}"
-        Changed.begin(seed, rng.randrange(answers[loader, words]), to_the_end=rng.random() < 0.1)
+        Changed.begin(seed, rng.randrange(max(answers[loader, words], 1)), to_the_end=rng.random() < 0.1)
         said = rocmcfg(*words, "--root", trees[loader], host=Changed)
         told = f"seed {seed}: {loader}, {' '.join(words)}, changed {Changed.changed[:5]}\n{said.err}"
         if "RC9000" in said.out + said.err or said.code not in set(ExitCode):
@@ -208,6 +234,13 @@ def _staged(host: LocalHost) -> None:
     deployments.menu(host, "rpm-ostree")
 
 
+def _crash(host: LocalHost) -> None:
+    gpu_clients.read_clients(host)
+    event = crash_events.read_event(host, "devcd1:7")
+    assert event is not None
+    crash_events.firmware_list(host, event.address)
+
+
 READERS: Mapping[str, Callable[[LocalHost], object]] = {
     "boot loaders": _boot,
     "facts": _facts,
@@ -216,6 +249,7 @@ READERS: Mapping[str, Callable[[LocalHost], object]] = {
     "lint": lambda host: linting.lint(host, ()),
     "deployments": _staged,
     "profiles": lambda host: profiles.read(host, profiles.names(host)),
+    "a crash": _crash,
 }
 
 
@@ -239,6 +273,53 @@ def _redacted(content: bytes) -> None:
     redact(text)
 
 
+def _profile(name: str) -> Profile | None:
+    try:
+        return profiles.load(LocalHost("/"), [name])[0]
+    except RocmcfgError:
+        return None
+
+
+def _fleet(content: bytes) -> None:
+    """As of a folder with this file alone."""
+    documents = collection.Collection(Reader())
+    documents.add(content, "/fleet/node1.json", "", 0)
+    fleet.page(survey(documents, Endings(_profile, KNOWN)))
+
+
+class _Attempt(UserState):
+    """The state of a user with the record of one try, which is not on the disk."""
+
+    def __init__(self, content: bytes = b"") -> None:
+        super().__init__("/tries")
+        self.content = content
+
+    def append(self, number: int, name: str, line: bytes) -> None:
+        del number, name
+        self.content += line
+
+    def read(self, number: int, name: str) -> bytes:
+        del number, name
+        return self.content
+
+    @classmethod
+    def under_way(cls) -> _Attempt:
+        """After six runs of which each without the setting failed."""
+        made = cls()
+        design = Design("cure", (Variable("HSA_XNACK", "1"),))
+        begun = tries.Begun("2026-11-28T21:06:22Z", ("make", "check"), "/", design, tries.Terms(), "", {})
+        tries.append(made, 1, begun)
+        under_way = course(design)
+        for _ in range(6):
+            assert isinstance(under_way.next, Step)
+            arm = under_way.next.arm
+            ran = Outcome(arm, "exit" if arm == CONTROL else "", "", 1000)
+            tries.append(made, 1, tries.Started(begun.time, arm, "b", "m"))
+            tries.append(made, 1, tries.Ran(begun.time, ran))
+            under_way.add(ran)
+        return made
+
+
 def _documented(read: Callable[[bytes], object], *errors: type[Exception]) -> Callable[[bytes], None]:
     def run(content: bytes) -> None:
         with suppress(*errors):
@@ -257,6 +338,10 @@ LOG = b"".join(
     for signature in issue.signatures
     for sample in signature.samples
 )
+FLEET = b"".join(json.dumps(made).encode() + b"\n" for made in (status(), verify()))
+JOURNAL = json.dumps(
+    {"PRIORITY": "4", "__MONOTONIC_TIMESTAMP": "1234567", "MESSAGE": [114, 105, 110, 103, 255], "_HOST": None}
+).encode()
 CONTENTS: Mapping[str, tuple[bytes, Callable[[bytes], None]]] = {
     "TOML": (
         (SOURCE / "profiles/strix.toml").read_bytes(),
@@ -266,6 +351,12 @@ CONTENTS: Mapping[str, tuple[bytes, Callable[[bytes], None]]] = {
     "GVariant": (TABLE[1], _documented(lambda content: gvariant.read("a{sv}", content), ValueError)),
     "log": (LOG, _documented(_log, RocmcfgError)),
     "report": (LOG, _redacted),
+    "fleet": (FLEET, _fleet),
+    "try": (
+        _Attempt.under_way().content,
+        _documented(lambda content: tries.load(_Attempt(content), 1), RocmcfgError),
+    ),
+    "journal": (JOURNAL, _documented(kernel_log.journal_line, RocmcfgError)),
 }
 
 

@@ -64,6 +64,17 @@ def test_an_open_quote_is_named_with_its_line_and_nothing_is_written(
     assert tree(root) == before
 
 
+def test_an_open_quote_in_an_image_is_no_line_of_it(tmp_path: Path) -> None:
+    recorded.build("uki-dracut", tmp_path)
+    (image,) = (tmp_path / "host/efi/EFI/Linux").glob("*.efi")
+    content = image.read_bytes()
+    assert content.count(b" quiet") == 1
+    image.write_bytes(content.replace(b" quiet", b' q="it'))
+    done = rocmcfg("apply", "--root", tmp_path / "host", "--set", "karg.iommu=pt", "--any-gpu", "--yes")
+    assert f"  at /efi/EFI/Linux/{image.name}\n" in done.err
+    assert "rebuild it" in done.err
+
+
 @pytest.mark.parametrize(
     ("value", "said"),
     [
@@ -110,3 +121,12 @@ def test_behind_two_dashes_nobody_reads_the_parameter_of_a_driver_that_is_built_
             file.write(f'\n{GRUB}="quiet -- init.arg"\n')
         done = rocmcfg("plan", "--root", tmp_path / host / "host", "--set", "amdgpu.runpm=0", "--any-gpu")
         assert ("error[RC3109]" in done.err, done.code) == (bool(code), code), done.out + done.err
+
+
+def test_a_quote_around_a_name_sets_no_parameter(tmp_path: Path) -> None:
+    recorded.build("arch-systemd-boot", tmp_path)
+    root = tmp_path / "host"
+    (entry,) = root.glob("boot/loader/entries/*.conf")
+    entry.write_text(re.sub(r"(?m)^(options .*)$", r'\1 "amdgpu.runpm"=0', entry.read_text()))
+    rows = rocmcfg("status", "--root", root, "--json").document["parameters"]
+    assert not [row["name"] for row in rows if "runpm" in row["name"]]

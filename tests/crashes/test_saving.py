@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import sys
 import time
 from contextlib import ExitStack
 from pathlib import Path
@@ -16,6 +17,7 @@ from rocmcfg.host.view import Unwritable
 from rocmcfg.model.diagnostic import RocmcfgError
 from rocmcfg.records import crashes as store
 from rocmcfg.workflow import crash_judging, crash_saving, reporting
+from tests.support import program
 
 from .crashing import ADDRESS, HEAD, STORE, TIMEOUT, CrashedHost, crashed_root, dump, process, save
 
@@ -232,6 +234,46 @@ def test_a_defect_of_the_judging_does_not_lose_the_dump(
     assert record is not None
     assert (record.dump.state, record.verdict.id) == ("whole", "")
     assert any("KeyError" in problem for problem in record.problems)
+
+
+ADDED = """\
+schema = 1
+kind = "fault"
+title = "A fault of our cluster"
+summary = "Seen on node 7."
+evidence = ["https://tracker.example.com/7"]
+confidence = "reported"
+cost = "None."
+
+[[signature]]
+pattern = "frobnicator [0-9]+ wedged"
+strength = "specific"
+samples = ["amdgpu 0000:03:00.0: frobnicator 7 wedged"]
+"""
+
+
+# a process of its own, as knowledge is read once
+SAVED = """
+import sys
+from rocmcfg.knowledge import drop_ins
+from tests.crashes.crashing import CrashedHost, save
+CrashedHost.log_lines = sys.argv[2]
+drop_ins.look_in(CrashedHost(sys.argv[1]))
+record = save(sys.argv[1], "devcd1:1")
+print(record.verdict.id, *record.problems)
+"""
+
+
+def test_an_issue_that_the_host_added_is_named(tmp_path: Path) -> None:
+    """Its patterns have a limited time, which a signal ends: in a thread there is none."""
+    root = crashed_root(tmp_path)
+    file = root / "etc/rocmcfg/knowledge.d/issues/our-fault.toml"
+    file.parent.mkdir(parents=True)
+    file.write_text(ADDED)
+    dump(root, "devcd1")
+    line = "2026-11-28T21:06:22+0000 kernel: amdgpu 0000:03:00.0: frobnicator 9 wedged\n"
+    saved = program.process([sys.executable, "-c", SAVED, str(root), line])
+    assert (saved.out, saved.err) == ("our-fault\n", "")
 
 
 def test_the_log_is_the_end_of_a_long_one_in_whole_lines(

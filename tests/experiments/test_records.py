@@ -13,7 +13,8 @@ from unittest import mock
 import pytest
 
 from tests.experiments.real import Bench
-from tests.support.program import Result, rocmcfg, unfolded
+from tests.support.program import Result, command, process, rocmcfg, unfolded
+from tests.support.tools import require_root
 
 Line = dict[str, Any]
 
@@ -111,6 +112,25 @@ def test_what_others_may_change_is_not_used(bench: Bench, what: str) -> None:
     refused = tries(bench, "resume")
     assert "error[RC4502]" in refused.err
     assert "chmod go-w" in unfolded(refused.err)
+
+
+@pytest.mark.parametrize("link", [False, True])
+def test_root_makes_no_folder_in_the_home_of_somebody_else(tmp_path: Path, *, link: bool) -> None:
+    """`sudo -E` and `su` leave HOME as it was: a folder of root's there shuts its owner out."""
+    require_root()
+    (home := tmp_path / "home").mkdir()
+    (target := tmp_path / "cron.d").mkdir()
+    if link:
+        (home / ".local").symlink_to(target)
+        os.chown(home / ".local", 12345, 12345, follow_symlinks=False)
+    os.chown(home, 12345, 12345)
+    before = [*home.iterdir()]
+    environment = {"HOME": str(home), "XDG_STATE_HOME": ""}
+    refused = process(command("try", "--set", "env.HSA_XNACK=1", "--", "true"), env=environment)
+    assert "error[RC4502]" in refused.err
+    assert "`sudo -H`" in unfolded(refused.err)
+    assert [*home.iterdir()] == before
+    assert not [*target.iterdir()]
 
 
 def test_a_record_that_is_a_link_or_a_pipe_is_not_read(bench: Bench) -> None:

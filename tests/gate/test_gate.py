@@ -14,7 +14,7 @@ import pytest
 from rocmcfg.advice.gate.answers import STYLES, answer
 from rocmcfg.model.checks import Check, CheckStatus, VerificationReport
 from tests.support.program import DEMO, rocmcfg
-from tests.support.tools import require_tool
+from tests.support.tools import require_root, require_tool
 
 
 @pytest.fixture
@@ -107,3 +107,38 @@ def test_a_pipe_and_a_link_stay_what_they_are(host: Path, tmp_path: Path) -> Non
     assert pipe.is_fifo()
     assert link.is_symlink()
     assert "rocmcfg-status=" in file.read_text()
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe"])
+@pytest.mark.parametrize("mode", [0o755, 0o1777])
+def test_root_writes_through_nothing_that_another_user_put_there(
+    host: Path, tmp_path: Path, kind: str, mode: int
+) -> None:
+    """The folder of node_exporter's files may be that of its account, or one like /tmp."""
+    require_root()
+    theirs, mine, file = tmp_path / "theirs", tmp_path / "mine", tmp_path / "theirs/rocmcfg.prom"
+    theirs.mkdir()
+    theirs.chmod(mode)
+    if mode == 0o755:
+        os.chown(theirs, 12345, 12345)
+    mine.write_text("mine\n")
+    if kind == "link":
+        file.symlink_to(mine)
+    else:
+        os.mkfifo(file)
+    os.chown(file, 12345, 12345, follow_symlinks=False)
+    rocmcfg("verify", "--root", host, "--metrics", file, "--quiet")
+    assert mine.read_text() == "mine\n"
+    assert not file.is_symlink()
+    assert "rocmcfg_info" in file.read_text()
+
+
+def test_root_makes_no_page_through_a_link_of_another_user(tmp_path: Path) -> None:
+    require_root()
+    theirs, mine = tmp_path / "theirs", tmp_path / "mine"
+    theirs.mkdir()
+    mine.write_text("mine\n")
+    (theirs / "fleet.html").symlink_to(mine)
+    os.chown(theirs, 12345, 12345)
+    assert rocmcfg("fleet", "--html", theirs / "fleet.html", tmp_path).code == 1
+    assert mine.read_text() == "mine\n"

@@ -34,6 +34,23 @@ def test_what_a_quote_or_a_sign_does_is_named(tmp_path: Path, name: str, text: s
 
 
 @pytest.mark.parametrize(
+    ("name", "notes"),
+    [
+        ("etc/kernel/cmdline", 1),
+        ("etc/kernel/cmdline.d/50-own.conf", 1),
+        ("proc/cmdline", 0),  # what the kernel got
+        ("boot/cmdline.txt", 0),
+    ],
+)
+def test_a_semicolon_in_what_entries_are_made_of_is_noted(tmp_path: Path, name: str, notes: int) -> None:
+    path = tmp_path / name
+    path.parent.mkdir(parents=True)
+    path.write_text("root=/dev/sda1 amdgpu.virtual_display=0000:03:00.0,1;0000:04:00.0,1\n")
+    found = rocmcfg("lint", "--json", str(path)).document["findings"]
+    assert [one["severity"] for one in found if one["id"] == "RC7118"] == ["info"] * notes
+
+
+@pytest.mark.parametrize(
     ("name", "text"),
     [
         ("etc/default/grub", f"{DEFAULTS}\"quiet amdgpu.ppfeaturemask='0xfff7ffff'\"\n"),

@@ -87,3 +87,18 @@ def test_a_bare_flag_is_not_an_argument_with_a_value() -> None:
     assert contains(split("nomodeset"), "nomodeset")
     assert not contains(split("nomodeset="), "nomodeset")
     assert not contains(split("nomodeset"), "nomodeset=")
+
+
+@pytest.mark.parametrize(
+    ("text", "parameter"),
+    [
+        ("amdgpu.cwsr-enable=0", ("amdgpu", "cwsr_enable")),
+        ("quiet", None),
+        ('"amdgpu.runpm"=0', None),
+        ('amdgpu."invalid option"', None),
+        ('"amdgpu.runpm=0"', ("amdgpu", "runpm")),
+    ],
+)
+def test_a_name_with_a_quote_is_no_parameter(text: str, parameter: tuple[str, str] | None) -> None:
+    """kmod drops it (libkmod-config.c, kmod_config_parse_kcmdline), and the kernel does not know the name."""
+    assert Karg(text).of_module == parameter

@@ -6,7 +6,18 @@ from __future__ import annotations
 import pytest
 
 from tests.peers import debian, figures, judgement
-from tests.peers.suites import augeas, cloud_init, dotenv, dracut, godotenv, kmod, pam, ruby_dotenv, systemd
+from tests.peers.suites import (
+    augeas,
+    cloud_init,
+    dotenv,
+    dracut,
+    godotenv,
+    grub2,
+    kmod,
+    pam,
+    ruby_dotenv,
+    systemd,
+)
 from tests.peers.suites.suite import Suite
 
 SUITES = (
@@ -15,6 +26,7 @@ SUITES = (
     dotenv.SUITE,
     dracut.SUITE,
     godotenv.SUITE,
+    grub2.SUITE,
     kmod.SUITE,
     pam.SUITE,
     ruby_dotenv.SUITE,

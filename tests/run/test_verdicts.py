@@ -145,6 +145,17 @@ def test_lines_that_the_kernel_dropped_are_told(tmp_path: Path, monkeypatch: pyt
 
 
 @pytest.mark.parametrize(
+    "line", ["[1]", '{"PRIORITY": ["3", "4"]}', '{"MESSAGE": {"a": 1}, "PRIORITY": {}}', "[" * 9000]
+)
+def test_a_journal_that_is_none_is_a_log_that_cannot_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    monkeypatch.setattr(kernel_log, "_DEVICE", str(tmp_path / "nowhere"))
+    monkeypatch.setattr(kernel_log, "_JOURNAL", ("sh", "-c", 'echo "$0"', line))
+    assert KernelLog().read().problem.endswith("No such file or directory")
+
+
+@pytest.mark.parametrize(
     ("options", "message"),
     [
         (("--json", "/nowhere/report.json"), "/nowhere/report.json"),

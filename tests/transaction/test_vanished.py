@@ -55,6 +55,21 @@ def test_what_somebody_else_wrote_meanwhile_is_named_and_stays(host: Path, tmp_p
     assert (host / drop_in).read_text().endswith("# mine\n")
 
 
+@pytest.mark.parametrize("with_menu", [True, False])
+def test_an_undo_whose_record_vanishes_names_the_loss_and_what_is_left_to_do(
+    host: Path, tmp_path: Path, *, with_menu: bool
+) -> None:
+    """It named `rocmcfg recover`, which knows of no transaction then."""
+    (tmp_path / "none").mkdir()
+    assert rocmcfg("apply", *SET, "--root", host, tools=tmp_path / "none").code == 0
+    if not with_menu:
+        (tmp_path / "tools/update-grub").write_text('#!/bin/sh\nrm -rf "$1/var/lib/rocmcfg"\n')
+    undone = rocmcfg("rollback", "--yes", "--root", host, "--json", tools=tmp_path / "tools")
+    assert (undone.code, undone.ids) == (5, ["RC4044"])
+    assert "run these programs again: update-grub" in undone.document["diagnostics"][0]["detail"]
+    assert not (host / "etc/default/grub.d/zz-rocmcfg.cfg").exists()
+
+
 def test_what_a_kill_left_beside_the_saved_files_goes_with_the_recovery(tmp_path: Path) -> None:
     root = debian_grub_host(tmp_path)
     assert rocmcfg("apply", *SET, "--root", root).code == 0

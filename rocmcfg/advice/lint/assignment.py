@@ -44,6 +44,7 @@ class Where(NamedTuple):
     within the scope, an assignment with a higher one is read later, wherever it stands; of equal ones the
     later in the text. `carrier`: the variable that holds them. `prints`: what the script prints is read by
     somebody who sets it. `title`: what the boot entry, or the variable of a menu's generator, is called.
+    `for_entries`: boot entries are made of the text.
     """
 
     scope: str = ""
@@ -59,6 +60,7 @@ class Where(NamedTuple):
     carrier: str = ""
     prints: bool = False
     title: str = ""
+    for_entries: bool = False
 
     def inside(self, **changes: Any) -> Where:
         return self._replace(depth=self.depth + 1, **changes)

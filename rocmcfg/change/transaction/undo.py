@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 
 from rocmcfg.change.planning.owned import replaces
-from rocmcfg.change.transaction import noting, parts, recovery, results, undo_script
+from rocmcfg.change.transaction import noting, parts, recovery, results, undo_script, vanished
 from rocmcfg.change.transaction.lost_records import beyond_undo, files_without_record
 from rocmcfg.change.transaction.programs import Progress, generate, menu_problems
 from rocmcfg.host.state_dir import STATE_DIR
@@ -189,7 +189,12 @@ def carry_out(
         recovery.begin_undos(host, planned.transactions)
     done = []
     for record in planned.journals:
-        done.append(recovery.undo(host, record, progress, after_failure=after_failure, force=force))
+        try:
+            done.append(recovery.undo(host, record, progress, after_failure=after_failure, force=force))
+        except RocmcfgError as problem:
+            if host.exists(journal.folder(record.id)):
+                raise
+            raise vanished.not_undone(host, record) from problem
         host.log(f"transaction {record.id} {logged_as} by {host.user()}")
     steps = {step.tool: step for taken in done for step in taken.activations}
     undo_script.renew_quietly(host, due=left_to_user(steps.values()))

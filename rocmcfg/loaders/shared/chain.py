@@ -304,12 +304,15 @@ def unclosed(view: HostView, lines: Iterable[Sequence[Karg]]) -> Iterator[Diagno
     for karg in unclosed_kargs:
         before, _, ours = karg.text.partition(f" {marked_arguments.BEGIN}")
         summary = "a quote is not closed, so the kernel would take all following arguments as part of "
+        in_image = karg.source.endswith(".efi")
         yield error(
             "RC3170",
             f"{summary}{before.partition('=')[0]}",
             detail=before,
-            location=_line_of(view, karg.source, before),
-            hint="close the quote there"
+            location=karg.source if in_image else _line_of(view, karg.source, before),
+            hint="close the quote where the image gets its line, then rebuild it"
+            if in_image
+            else "close the quote there"
             + (", then apply again: rocmcfg's arguments are inside it now" if ours else ""),
         )
 

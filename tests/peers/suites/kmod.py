@@ -29,9 +29,8 @@ def _command_lines(folder: Path) -> Iterator[Case]:
         modules = {module for module, _ in expected}
         found = {}
         for karg in reading.arguments(line):
-            module, dot, parameter = karg.name.partition(".")
-            if dot and module in modules:
-                found[module, parameter] = karg.value
+            if karg.of_module is not None and karg.of_module[0] in modules:
+                found[karg.of_module] = karg.value
         for module, parameter in dict.fromkeys([*expected, *found]):
             key = (module, parameter)
             theirs: Answer = {parameter: repr(expected[key])} if key in expected else {}

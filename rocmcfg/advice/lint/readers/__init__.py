@@ -57,6 +57,7 @@ _SEVERAL = {
     FileKind.OTHER,
 }
 _PROLOG = regex(r"prolog[^/]*\Z")  # of Slurm, which sets the variables that the script prints
+_FOR_ENTRIES = regex(r"(?:^|/)kernel/cmdline(?:\.d/[^/]+)?\Z")  # kernel-install's, sdbootutil's
 # Files that are for builds alone: of Gentoo, Arch, Bazel and RPM.
 _OF_BUILDS = regex(r"(?:^|/)(?:portage/|makepkg\.conf|PKGBUILD\Z|\.bazelrc)|\.(?:ebuild|spec)\Z")
 _BUILDS = regex(
@@ -75,6 +76,7 @@ def read(kind: FileKind, piece: Span, out: Reading, file: str = "") -> None:
         scope="" if kind in _SEVERAL else "file",
         builds=builds(piece.text) or _OF_BUILDS.search(file) is not None,
         prints=_PROLOG.search(file) is not None,
+        for_entries=_FOR_ENTRIES.search(file) is not None,
     )
     _READERS[kind](piece, out, where)
     if kind in _READ_ANYWHERE and kind is not FileKind.OTHER:

@@ -170,6 +170,8 @@ def read_cmdline(piece: Span, out: Reading, where: Where) -> None:
     for line in piece.lines():
         if not line.text.lstrip().startswith("#"):
             read_arguments(line, out, where, whole=True)
+            if where.for_entries:
+                _ended_by_grub(line, out, "an entry made of this line", certain=False)
 
 
 def read_entries(piece: Span, out: Reading, where: Where, *, titled: bool = True) -> None:
@@ -190,7 +192,7 @@ def read_entries(piece: Span, out: Reading, where: Where, *, titled: bool = True
             options = line.cut(*match.span(match.lastindex or 0))
             read_arguments(options, out, where, whole=True)
             if match[2] and where.trust is Trust.FILE:
-                _ended_by_grub(options, out, certain=by_blscfg)
+                _ended_by_grub(options, out, "this entry", certain=by_blscfg)
         elif match := next(filter(None, (entry.match(line.text) for entry in entries)), None):
             by_grub, own_title = _ENTRIES[0].match(line.text) is not None, match.re is _TITLED
             entry = where._replace(
@@ -201,14 +203,14 @@ def read_entries(piece: Span, out: Reading, where: Where, *, titled: bool = True
             read_arguments(arguments, out, entry, by_grub=by_grub, whole=True)
 
 
-def _ended_by_grub(options: Span, out: Reading, *, certain: bool) -> None:
+def _ended_by_grub(options: Span, out: Reading, entry: str, *, certain: bool) -> None:
     """Report a character in an entry's options that ends the command which GRUB's blscfg makes of them.
     systemd-boot also reads entries and passes that character on: if no other line shows which of them reads
-    this entry, the report is a note."""
+    the entry, the report is a note."""
     problem = script.command(options.text)
     if problem.problem and options.text[problem.at] != '"':  # an open quote is a slip for every reader
-        whose = "GRUB reads" if certain else "If GRUB, not systemd-boot, reads this entry (blscfg), it reads"
-        summary = f"{problem.problem} if GRUB reads this entry: the kernel gets nothing that follows"
+        whose = "GRUB reads" if certain else f"If GRUB, not systemd-boot, reads {entry} (blscfg), it reads"
+        summary = f"{problem.problem} if GRUB reads {entry}: the kernel gets nothing that follows"
         why = f"{whose} the options as a line of a script, and runs the text after a semicolon."
         rest = options.cut(problem.at, len(options.text.rstrip()) or problem.at + 1)
         remark = warning("RC7118", summary, why, sources=_SCRIPT)
