@@ -28,6 +28,7 @@ ROOMS = {
     "RC43": "trial boots",
     "RC44": "crashes of GPUs",
     "RC45": "tries of settings",
+    "RC47": "facts and golden hosts",
     "RC5": "verify",
     "RC6": "explain",
     "RC70": "lint: the files and the machine",
@@ -70,6 +71,8 @@ RETIRED = {
 # Ids that are raised in several places or wordings, each with one meaning. The words of verdicts are those of
 # rocmcfg/judging/words.py.
 ONE_MEANING = {
+    "RC4703": "the file is no document of `rocmcfg facts`",
+    "RC4704": "the document of the golden host is damaged, or has no fact",
     "RC4503": "there is no such try",
     "RC4510": "`--crashed`: the machine did not go down during a run of this try",
     "RC4514": "`--drop`: the variable is not set here, or none that rocmcfg knows is",
