@@ -39,6 +39,7 @@ ROOMS = {
 }
 # Summaries that are put together elsewhere than where the diagnostic is made.
 SAID = {
+    "RC4705": "PATH comes from a newer or an older rocmcfg, whose documents this one cannot read",
     "RC4506": "a GPU is not at rest after a fault, or amdgpu no longer drives it",
     "RC0001": "the command line cannot be understood (said as the option's own message)",
     "RC1003": "KEY: not valid in the format (one diagnostic per key)",
@@ -152,6 +153,11 @@ LOOKED_UP = {
 HINTS: dict[str, str] = {}
 # Hints that differ by what was met, or that the callers of a function give.
 HINTED = {
+    **dict.fromkeys(
+        ("RC4701", "RC4702", "RC4703", "RC4704"),
+        "save it again on the golden host: `rocmcfg facts --save FILE`",
+    ),
+    "RC4708": "the step for that fact, such as `sudo sysctl -w kernel.numa_balancing=0`",
     "RC0001": "see `rocmcfg COMMAND --help`",
     "RC2015": "write what the message proposes",
     "RC2016": "write what the message proposes, or leave the variable out",

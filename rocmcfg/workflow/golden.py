@@ -19,7 +19,7 @@ from rocmcfg.knowledge.host_facts import fact_groups, fact_rows
 from rocmcfg.model.diagnostic import Diagnostic, cut, fail, info, warning
 from rocmcfg.model.difference import Difference
 from rocmcfg.model.facts import Facts
-from rocmcfg.model.host_facts import CannotBeTold, ComparedFacts, FactRow, GpuFacts, HostFacts
+from rocmcfg.model.host_facts import CannotBeTold, ComparedFacts, GpuFacts, HostFacts
 from rocmcfg.model.kargs import canonical
 from rocmcfg.model.shape import Malformed, NamedTuple
 from rocmcfg.records import dialect
@@ -28,6 +28,8 @@ from rocmcfg.workflow.planning import collect_facts
 
 SCHEMA = 1  # the version of the documents that this rocmcfg reads
 _LARGEST = 4 << 20  # bytes; a document has about 30 KiB, and 300 KiB with 64 GPUs
+
+_AGAIN = "save it again on the golden host: `rocmcfg facts --save FILE`"
 
 
 class Compared(NamedTuple):
@@ -68,23 +70,23 @@ def read_golden(path: str) -> ComparedFacts:
     if content is None:
         raise Unreadable(path, "it is not a regular file")
     if len(content) > _LARGEST:
-        raise fail("RC4701", f"{path} is larger than {_LARGEST >> 20} MiB", location=path, hint=save_again())
+        raise fail("RC4701", f"{path} is larger than {_LARGEST >> 20} MiB", location=path, hint=_AGAIN)
     try:
         document = json.loads(content.decode("utf-8-sig"), object_pairs_hook=_without_repeats)
     except (ValueError, RecursionError) as problem:
         reason = (
             "its values are nested too deeply" if isinstance(problem, RecursionError) else cut(str(problem))
         )
-        raise fail("RC4702", f"{path} is not JSON", detail=reason, location=path, hint=save_again()) from None
+        raise fail("RC4702", f"{path} is not JSON", detail=reason, location=path, hint=_AGAIN) from None
     _require_facts(document, path)
     try:
         golden = dialect.read(ComparedFacts, document)
     except Malformed as problem:
         raise fail(
-            "RC4704", f"{path} is damaged", detail=cut(str(problem)), location=path, hint=save_again()
+            "RC4704", f"{path} is damaged", detail=cut(str(problem)), location=path, hint=_AGAIN
         ) from None
     if not golden.total:
-        raise fail("RC4704", f"{path} has no fact", location=path, hint=save_again())
+        raise fail("RC4704", f"{path} has no fact", location=path, hint=_AGAIN)
     return golden
 
 
@@ -93,20 +95,16 @@ def _require_facts(document: Any, path: str) -> None:
     fields = document if isinstance(document, dict) else {}
     version, command = fields.get("schema_version"), fields.get("command")
     if type(version) is not int or not isinstance(command, str):
-        raise fail("RC4703", f"{path} is no document of rocmcfg", location=path, hint=save_again())
+        raise fail("RC4703", f"{path} is no document of rocmcfg", location=path, hint=_AGAIN)
     if command != "facts":
         summary = f"{path} is a document of `rocmcfg {cut(command, 40)}`, not of `rocmcfg facts`"
-        raise fail("RC4703", summary, location=path, hint=save_again())
+        raise fail("RC4703", summary, location=path, hint=_AGAIN)
     if version != SCHEMA:
         age = "newer" if version > SCHEMA else "older"
         summary = f"{path} comes from {'a' if age == 'newer' else 'an'} {age} rocmcfg"
         detail = f"its schema_version is {version}, and this rocmcfg reads {SCHEMA}"
-        hint = "update rocmcfg on this host" if age == "newer" else save_again()
+        hint = "update rocmcfg on this host" if age == "newer" else _AGAIN
         raise fail("RC4705", summary, detail=detail, location=path, hint=hint)
-
-
-def save_again() -> str:
-    return "save it again on the golden host: `rocmcfg facts --save FILE`"
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -201,11 +199,7 @@ def _advice(host: HostFacts, known: Facts) -> Iterator[Diagnostic]:
     for row, asked, value in advice(host.compared, known.gpus, fact_rows()):
         summary = f"{row.name}: {value}, and AMD's guide for {', '.join(asked.gfx)} asks for {asked.value}"
         detail = f"{row.why} ({asked.source})"
-        yield warning("RC4708", summary, detail=detail, hint=step_of(row, asked.value, value))
-
-
-def step_of(row: FactRow, wanted: str, here: str) -> str:
-    return row.fix.format(value=wanted, here=here)
+        yield warning("RC4708", summary, detail=detail, hint=row.fix.format(value=asked.value, here=value))
 
 
 def _untold(untold: Iterable[CannotBeTold]) -> Iterator[Diagnostic]:
