@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -22,9 +21,14 @@ from rocmcfg.model.request import Request
 
 if TYPE_CHECKING:
     from rocmcfg.host.local import LocalHost
+    from rocmcfg.model.difference import Difference
 
 _MOST = 40  # differences without -v
-_MATTERS = {"error": "jobs differ or fail", "warning": "speed or behaviour", "info": "may explain others"}
+_MATTERS = {
+    "error": "Not as the golden host: jobs fail, or run otherwise",
+    "warning": "Not as the golden host: another speed or behaviour",
+    "info": "Not as the golden host: may explain other differences",
+}
 
 
 def verify(
@@ -63,9 +67,8 @@ def verify(
     try:
         host = hosts.open_host(printer, root)
         hosts.name_host(printer, host, name_host)
-        report = _verified(printer, host, profiles, pid)
-        if against:
-            report = _compared(host, report, against)
+        verified = _verified(printer, host, profiles, pid)
+        report = _compared(host, verified, against) if against else verified
     except RocmcfgError as problem:
         failure = problem
     if metrics or features:
@@ -183,23 +186,28 @@ def _show_golden(printer: Printer, report: VerificationReport) -> None:
         rest = f"; {unknown} of them cannot be told" if unknown else ""
         printer.line(f"As the golden host: {counted(report.compared or 0, 'fact')} compared{rest}.")
         return
-    printer.heading(f"Different from {report.golden}")
-    shown = told if printer.verbose else told[:_MOST]
-    rows = [(each.name, each.golden or "-", each.here or "-", _MATTERS[each.severity]) for each in shown]
-    printer.table(("FACT", "GOLDEN HOST", "HERE", "MATTERS"), rows)
-    if len(told) > len(shown):
-        printer.line(f"and {len(told) - len(shown)} more: -v and --json show all")
-    steps = [each for each in shown if each.severity != "info" or printer.verbose]
-    if steps:
-        printer.heading("What to do")
-    for name, each in {each.name: each for each in steps}.items():
-        where = f" ({', '.join(each.gpus)})" if each.gpus else ""
-        why = f"{each.why} " if each.why else ""
-        printer.paragraph(f"  {name}{where}: {why}{each.fix[:1].upper()}{each.fix[1:]}")
-    counts = Counter(_MATTERS[each.severity] for each in told)
-    words = ", ".join(f"{number} {word}" for word, number in counts.items())
+    for weight, title in _MATTERS.items():
+        of_weight = [each for each in told if each.severity == weight]
+        if of_weight:
+            printer.heading(title)
+        for each in of_weight if printer.verbose else of_weight[:_MOST]:
+            _show_difference(printer, each)
+        if len(of_weight) > _MOST and not printer.verbose:
+            printer.line(f"  and {len(of_weight) - _MOST} more: -v and --json show all")
     printer.line()
-    printer.paragraph(f"{counted(len(told), 'difference')} of {report.compared} facts: {words}.")
+    mattering = len(report.mattering)
+    matter = f"{mattering} matter" if mattering else "none matters"
+    differing = f"{counted(len(told), 'difference')} in {counted(report.compared or 0, 'fact')}"
+    printer.line(f"Compared with {report.golden}: {differing}; {matter}.")
+
+
+def _show_difference(printer: Printer, each: Difference) -> None:
+    where = f" ({', '.join(each.gpus)})" if each.gpus else ""
+    golden = f"golden host: {each.golden or 'not set'}"
+    printer.wrapped(f"{each.name}: {each.here or 'not set'}{where}; {golden}")
+    if each.severity != "info" or printer.verbose:
+        for text in filter(None, (each.why, f"help: {each.fix}")):
+            printer.wrapped(text, indent="    ")
 
 
 def _verdict(report: VerificationReport, option: str) -> str:

@@ -125,7 +125,7 @@ def _shared(values: Iterable[str]) -> str:
     counted = Counter(values)
     if len(counted) == 1:
         return next(iter(counted))
-    return ", ".join(f"{value} on {number}" for value, number in counted.most_common(4))
+    return ", ".join(f"{value} ({number})" for value, number in counted.most_common(4))
 
 
 def _of_idle_states(view: HostView, _path: str) -> Reading:

@@ -45,7 +45,13 @@ def answer(style: str, report: VerificationReport | None, problem: str = "") -> 
     text = problem or "the host could not be checked" if report is None else _words(report, level)
     rank = LEVELS.index(level)
     head = f"ROCMCFG {_NAGIOS[rank]}: " if style == "nagios" else "rocmcfg: "
-    line = (head + text).encode("ascii", "replace").decode().replace("\n", " ").replace("|", "/")
+    line = (
+        (head + text.replace(" × ", "x "))
+        .encode("ascii", "replace")
+        .decode()
+        .replace("\n", " ")
+        .replace("|", "/")
+    )
     return Answer(_CODES[style][rank], line if len(line) <= _MOST else f"{line[: _MOST - 3]}...")
 
 
@@ -85,6 +91,8 @@ def _words(report: VerificationReport, level: Level) -> str:
     if report.mattering and (level == "differs" or report.mattering[0].severity == "error"):
         return _of_differences(report)
     total = len(report.checks)
+    if not report.checks and report.differences is not None:
+        return f"as the golden host: {report.compared} facts"
     if not report.checks:
         return "no settings are applied"
     if level == "in effect":
