@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
@@ -59,8 +60,6 @@ def name_host(printer: Printer, host: LocalHost, wanted: bool, is_saved: bool = 
         return
     if not printer.json and not is_saved:
         raise Misuse("--name-host adds to the JSON document: add --json")
-    import time
-
     from rocmcfg.facts.system import read_name
 
     written = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())

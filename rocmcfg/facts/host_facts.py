@@ -130,18 +130,21 @@ def _shared(values: Iterable[str]) -> str:
 
 def _of_idle_states(view: HostView, _path: str) -> Reading:
     """Return `C1 on, C2 off` for the idle states that the kernel may use."""
-    switches: dict[str, list[str]] = {}
+    on: Counter[str] = Counter()
+    off: Counter[str] = Counter()
     for cpu in _cpus(view):
         folder = f"{_CPUS}/{cpu}/cpuidle"
         for state in (name for name in view.names(folder) if _STATE.fullmatch(name)):
             reading = _of_file(view, f"{folder}/{state}/disable")
             if reading.reason:
                 return reading
-            switches.setdefault(state, []).append("on" if reading.value == "0" else "off")
+            (on if reading.value == "0" else off)[state] += 1
     words = []
-    for state in sorted(switches, key=lambda name: int(name.removeprefix("state"))):
+    for state in sorted({*on, *off}, key=lambda name: int(name.removeprefix("state"))):
         named = _of_file(view, f"{_CPUS}/cpu0/cpuidle/{state}/name")
-        words.append(f"{named.value or state} {_shared(switches[state])}")
+        mixed = f"on ({on[state]}), off ({off[state]})"
+        switch = mixed if on[state] and off[state] else "on" if on[state] else "off"
+        words.append(f"{named.value or state} {switch}")
     return Reading(", ".join(words)) if words else Reading(reason="the kernel shows no idle states")
 
 

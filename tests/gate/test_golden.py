@@ -15,7 +15,6 @@ from tests.gate.golden_hosts import (
     broken,
     instinct_host,
     port_of,
-    set_access_control,
     set_of_gpu,
     slot_of,
     write,
@@ -155,7 +154,7 @@ def test_what_matters_most_comes_first_each_with_a_step(golden: Path, root: Path
         ("link_width", "error", "16", "7 × 16, 1 × 8", [slot_of(2)]),
         ("acs", "warning", "off", "7 × off, 1 × on", [slot_of(5)]),
         ("numa_balancing", "warning", "0", "1", []),
-        ("idle_states", "warning", "POLL on, C1 on, C2 off", "POLL on, C1 on, C2 on (2), off (2)", []),
+        ("idle_states", "warning", "POLL on, C1 on, C2 off", "POLL on, C1 on, C2 on (1), off (3)", []),
     ]
     assert all(row["fix"] and row["why"] for row in rows)
     assert "kernel.numa_balancing=0" in rows[2]["fix"]
