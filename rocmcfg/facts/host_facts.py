@@ -113,12 +113,14 @@ def _cpus(view: HostView) -> list[str]:
 def _of_cpus(view: HostView, path: str) -> Reading:
     """Return the value that all processors have, or how many have which. `path` has a * for the number."""
     head, _, tail = path.partition("*")
-    paths = (f"{head}{cpu.removeprefix('cpu')}{tail}" for cpu in _cpus(view))
-    readings = [_of_file(view, each) for each in paths if view.exists(each)]
-    untold = next((reading for reading in readings if reading.reason), None)
-    if untold is not None or not readings:
-        return untold or Reading(reason=f"there is no {path}")
-    return Reading(_shared(reading.value for reading in readings))
+    values = []
+    for cpu in _cpus(view):
+        file = f"{head}{cpu.removeprefix('cpu')}{tail}"
+        reading = _of_file(view, file)
+        if reading.reason and view.exists(file):
+            return reading
+        values += [reading.value] if reading.value else []
+    return Reading(_shared(values)) if values else Reading(reason=f"there is no {path}")
 
 
 def _shared(values: Iterable[str]) -> str:

@@ -136,9 +136,11 @@ def write_callers_file(path: str, content: bytes | Iterable[bytes], directory: i
 
 def replace_callers_file(path: str, text: str) -> None:
     """Write a file that others read at any time, such as metrics: beside its place, then renamed. Everybody
-    may read it. A pipe or a device is written to and stays. Raises Unwritable."""
-    path = os.path.realpath(path)
-    if os.path.exists(path) and not os.path.isfile(path):
+    may read it. A pipe or a device is written to and stays, and a link is followed; root replaces a link that
+    another user made, who would otherwise choose what root overwrites. Raises Unwritable."""
+    is_own = not _is_of_another(path)
+    path = os.path.realpath(path) if is_own else path
+    if is_own and os.path.exists(path) and not os.path.isfile(path):
         return write_result(path, open_for_result(path), text)
     folder, name = os.path.split(path)
     beside = os.path.join(folder, f".{name}.{os.getpid()}")
@@ -152,6 +154,14 @@ def replace_callers_file(path: str, text: str) -> None:
         with contextlib.suppress(OSError):
             os.unlink(beside)
         raise Unwritable(path, problem, "name a file in a directory where you may write") from problem
+
+
+def _is_of_another(path: str) -> bool:
+    """Return whether the caller is root, and the path is a link of another user."""
+    with contextlib.suppress(OSError, ValueError):
+        meta = os.lstat(path)
+        return os.geteuid() == 0 and stat.S_ISLNK(meta.st_mode) and meta.st_uid != 0
+    return False
 
 
 def open_for_result(path: str) -> BinaryIO:

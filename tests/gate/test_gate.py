@@ -14,7 +14,7 @@ import pytest
 from rocmcfg.advice.gate.answers import STYLES, answer
 from rocmcfg.model.checks import Check, CheckStatus, VerificationReport
 from tests.support.program import DEMO, rocmcfg
-from tests.support.tools import require_tool
+from tests.support.tools import require_root, require_tool
 
 
 @pytest.fixture
@@ -107,3 +107,16 @@ def test_a_pipe_and_a_link_stay_what_they_are(host: Path, tmp_path: Path) -> Non
     assert pipe.is_fifo()
     assert link.is_symlink()
     assert "rocmcfg-status=" in file.read_text()
+
+
+def test_root_does_not_follow_the_link_of_another_user(host: Path, tmp_path: Path) -> None:
+    """The folder of the metrics may belong to the user of node_exporter."""
+    require_root()
+    link, precious = tmp_path / "rocmcfg.prom", tmp_path / "precious"
+    precious.write_text("precious")
+    link.symlink_to(precious)
+    os.lchown(link, 12345, 12345)
+    rocmcfg("verify", "--root", host, "--metrics", link, "--quiet")
+    assert precious.read_text() == "precious"
+    assert not link.is_symlink()
+    assert "rocmcfg_info" in link.read_text()
