@@ -351,3 +351,17 @@ def test_settings_and_facts_are_verified_together(golden: Path, root: Path) -> N
     assert found.code == 3
     assert "Pending: 1 of 1 settings." in found.out
     assert "PCIe width" in found.out
+
+
+def test_a_step_names_one_value_or_none(tmp_path: Path, root: Path, golden: Path) -> None:
+    for at in range(GPUS):
+        set_of_gpu(root, at, "current_compute_partition", "CPX")
+    (row,) = differences(golden, root).values()
+    assert row["fix"].startswith("sudo amd-smi set --gpu all --compute-partition SPX,")
+    set_of_gpu(root, 0, "current_compute_partition", "SPX")
+    mixed = tmp_path / "mixed.json"
+    rocmcfg("facts", "--save", mixed, "--root", root)
+    set_of_gpu(root, 0, "current_compute_partition", "CPX")
+    (row,) = differences(mixed, root).values()
+    assert (row["golden"], row["here"]) == ("7 × CPX, 1 × SPX", "CPX")
+    assert "--compute-partition VALUE," in row["fix"]

@@ -15,6 +15,7 @@ from rocmcfg.model.regex import regex
 from rocmcfg.model.spelling import same
 
 _NUMBER = regex(r"([0-9]{1,18}(?:\.[0-9]{1,6})?)( ?\w*)")
+_SEVERAL = " × "
 _NOT_SHOWN = "this host does not show it"
 
 
@@ -115,7 +116,7 @@ def _difference(
     reason = "" if here else reasons.get(id) or reasons.get(row.id) or _NOT_SHOWN
     detail = id.removeprefix(row.id).lstrip(".")
     name = f"{row.name} {detail}" if detail else row.name
-    fix = row.fix.format(value=golden, here=here)
+    fix = row.fix.format(value="VALUE" if _SEVERAL in golden else golden, here=here)
     return Difference(id, name, row.severity, golden, here, gpus, reason, row.why, fix)
 
 
@@ -136,7 +137,7 @@ def _counted(values: Iterable[str]) -> str:
     if len(counted) <= 1:
         return next(iter(counted), "")
     rows = sorted(counted.items(), key=lambda row: (-row[1], _by_number(row[0])))
-    return ", ".join(f"{number} × {value}" for value, number in rows)
+    return ", ".join(f"{number}{_SEVERAL}{value}" for value, number in rows)
 
 
 def _by_number(value: str) -> tuple[int, str]:
