@@ -365,3 +365,11 @@ def test_a_step_names_one_value_or_none(tmp_path: Path, root: Path, golden: Path
     (row,) = differences(mixed, root).values()
     assert (row["golden"], row["here"]) == ("7 × CPX, 1 × SPX", "CPX")
     assert "--compute-partition VALUE," in row["fix"]
+
+
+def test_more_gpus_than_the_golden_host_has_are_one_difference(root: Path, tmp_path: Path) -> None:
+    golden = tmp_path / "seven.json"
+    rocmcfg("facts", "--save", golden, "--root", instinct_host(tmp_path, gpus=7, name="seven"))
+    assert {*differences(golden, root)} == {"gpus"}
+    set_of_gpu(root, 7, "current_link_width", 8)
+    assert {*differences(golden, root)} == {"gpus", "link_width"}
