@@ -149,12 +149,16 @@ def test_every_row_of_the_data_has_a_reader(root: Path, golden: Path) -> None:
 
 def test_what_matters_most_comes_first_each_with_a_step(golden: Path, root: Path) -> None:
     broken(root)
+    write(root, "proc/sys/vm/compaction_proactiveness", 0)
+    write(root, "proc/meminfo", "MemTotal:       792000000 kB")
     rows = against(golden, root, "--json").document["differences"]
     assert [(row["fact"], row["severity"], row["golden"], row["here"], row["gpus"]) for row in rows] == [
         ("link_width", "error", "16", "7 × 16, 1 × 8", [slot_of(2)]),
         ("acs", "warning", "off", "7 × off, 1 × on", [slot_of(5)]),
         ("numa_balancing", "warning", "0", "1", []),
         ("idle_states", "warning", "POLL on, C1 on, C2 off", "POLL on, C1 on, C2 on (1), off (3)", []),
+        ("memory", "warning", "1510.6 GiB", "755.3 GiB", []),
+        ("compaction", "info", "20", "0", []),
     ]
     assert all(row["fix"] and row["why"] for row in rows)
     assert "kernel.numa_balancing=0" in rows[2]["fix"]
