@@ -25,6 +25,19 @@ def fact_rows() -> tuple[FactRow, ...]:
     )
 
 
+def fact_name(id: str) -> str:
+    """Return the name of a fact, such as `firmware smc` for `firmware.smc`; the id itself of an unknown
+    one."""
+    kind, _, detail = id.partition(".")
+    name = _names().get(kind, kind)
+    return f"{name} {detail}" if detail else name
+
+
+@functools.cache
+def _names() -> Mapping[str, str]:
+    return {row.id: row.name for row in fact_rows()}
+
+
 @functools.cache
 def fact_groups() -> Mapping[str, FactGroup]:
     """Return the groups of facts by their ids."""

@@ -168,6 +168,6 @@ def test_facts_that_only_one_host_has_are_odd(tmp_path: Path) -> None:
     shown = hosts(tmp_path / "new")
     odd = {name: [(o["what"], o["value"], o["usual"]) for o in host["odd"]] for name, host in shown.items()}
     assert [name for name, rows in odd.items() if rows] == ["node2"]
-    assert ("link_width", "7 × 16, 1 × 8", "16") in odd["node2"]
-    assert ("numa_balancing", "1", "0") in odd["node2"]
+    assert ("PCIe width", "7 × 16, 1 × 8", "16") in odd["node2"]
+    assert ("automatic NUMA balancing", "1", "0") in odd["node2"]
     assert shown["node1"]["gpus"] == "8 × gfx942"

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal, TypeVar
 
 from rocmcfg.advice.fleet.documents import Document, shortened
+from rocmcfg.knowledge.host_facts import fact_name
 from rocmcfg.model.shape import NamedTuple
 from rocmcfg.model.version import parse_kernel
 
@@ -163,10 +164,15 @@ class Reader:
             for name, value in self._table(gpu, "values"):
                 of_gpus.setdefault(name, []).append(value)
         for name, values in of_gpus.items():
-            yield self._pool((name, values[0] if len({*values}) == 1 else counted_gpus(sorted(values))))
+            yield self._pool(
+                (
+                    self._kept(fact_name(name)),
+                    values[0] if len({*values}) == 1 else counted_gpus(sorted(values)),
+                )
+            )
         for name, value in self._table(document, "values"):
             if name not in ("gpus", "kernel", "rocm", "os"):
-                yield self._pool((name, value))
+                yield self._pool((self._kept(fact_name(name)), value))
 
     def _table(self, row: Document, key: str) -> Iterator[tuple[str, str]]:
         values = row.get(key)

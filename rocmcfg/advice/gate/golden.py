@@ -114,8 +114,7 @@ def _difference(
     row: FactRow, id: str, golden: str, here: str, gpus: tuple[str, ...], reasons: Mapping[str, str]
 ) -> Difference:
     reason = "" if here else reasons.get(id) or reasons.get(row.id) or _NOT_SHOWN
-    detail = id.removeprefix(row.id).lstrip(".")
-    name = f"{row.name} {detail}" if detail else row.name
+    name = f"{row.name} {id.partition('.')[2]}".rstrip()
     fix = row.fix.format(value="VALUE" if _SEVERAL in golden else golden, here=here)
     return Difference(id, name, row.severity, golden, here, gpus, reason, row.why, fix)
 
