@@ -43,6 +43,8 @@ def iommu(view: HostView, address: str) -> Reading:
     """Return how the IOMMU treats a device: identity, DMA, DMA-FQ, auto; `none` if it is off."""
     if not view.exists(f"{DEVICES}/{address}"):
         return Reading(reason=f"there is no {DEVICES}/{address}")
+    if view.kernel_is_lent:
+        return Reading(reason="the running kernel belongs to another system")
     if not view.exists(f"{DEVICES}/{address}/iommu_group"):
         return Reading("none")
     try:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from rocmcfg.host.local import LocalHost
 from rocmcfg.knowledge.host_facts import fact_groups, fact_rows
 from tests.gate.golden_hosts import (
     GPUS,
@@ -105,6 +106,22 @@ def test_a_value_that_cannot_be_read_has_a_reason_and_no_value(root: Path) -> No
     assert not {"numa_balancing", "huge_pages"} & {*document["values"]}
     assert not {"link_width", "acs"} & {*document["gpus"][0]["values"]}
     assert document["gpus"][1]["values"]["acs"] == "off"
+
+
+def test_the_state_of_a_rescue_system_is_not_taken_for_the_hosts(root: Path) -> None:
+    """A rescue system binds its own /proc and /sys into the host that it repairs."""
+
+    class Lent(LocalHost):
+        kernel_is_lent = True
+
+    document = rocmcfg("facts", "--json", "--root", root, host=Lent).document
+    of_the_boot = {"numa_balancing", "huge_pages", "idle_states", "governor", "compaction", "kernel"}
+    assert not of_the_boot & {*document["values"]}
+    assert of_the_boot <= {row["fact"] for row in document["cannot_be_told"]}
+    assert document["parameters"] == document["arguments"] == {}
+    assert not {"compute_partition", "memory_partition", "iommu"} & {*document["gpus"][0]["values"]}
+    assert document["gpus"][0]["values"]["link_width"] == "16", "the machine is the same"
+    assert document["packages"]
 
 
 def test_partitions_are_devices_of_one_card(tmp_path: Path) -> None:
