@@ -47,13 +47,15 @@ def read_gpu_fact(view: HostView, row: FactRow, gpu: Gpu) -> Iterator[tuple[str,
             yield row.id, reading
 
 
-def compose(facts: Facts, hardware: HostHardware) -> Mapping[str, Reading]:
-    """Return the readings that come from what is known about the host anyway, by their readers."""
+def compose(view: HostView, facts: Facts, hardware: HostHardware) -> Mapping[str, Reading]:
+    """Return the readings that come from what is known about the host anyway, by their readers. A disk that
+    runs no kernel has no GPU to show, which does not mean that its host has none."""
+    no_gpu = "none" if view.is_dir(pcie.DEVICES) else ""
     memory = f"{facts.memory / (1 << 30):.1f} GiB" if facts.memory else ""
     running = next((kernel for kernel in facts.kernels if kernel.running), None)
     driver = hardware.driver_version or ("none" if running is not None and not running.dkms else "")
     known = {
-        "gpus": cards(facts.gpus) or "none",
+        "gpus": cards(facts.gpus) or no_gpu,
         "memory": memory,
         "processor": hardware.processor,
         "kernel": facts.running,

@@ -48,7 +48,7 @@ def facts(view: HostView) -> tuple[HostFacts, tuple[Diagnostic, ...]]:
     host = _facts(view, known)
     untold = (each for each in host.cannot_be_told if _needs_root(each.reason))
     diagnostics = [*_advice(host, known), *_untold(untold)]
-    if not known.gpus:
+    if host.compared.values.get("gpus") == "none":
         hint = "`rocmcfg doctor` says at which layer a GPU is lost"
         diagnostics.insert(0, warning("RC4706", "this host has no AMD GPU", hint=hint))
     return host, tuple(diagnostics)
@@ -120,7 +120,7 @@ def _facts(view: HostView, known: Facts, ignored: Iterable[str] = ()) -> HostFac
     """Return the facts of a host. Those that are ignored as a group are not read."""
     untold: list[CannotBeTold] = []
     by_address = {gpu.address: gpu for gpu in reversed(known.gpus) if gpu.address}
-    composed = compose(known, read_hardware(view, ()))
+    composed = compose(view, known, read_hardware(view, ()))
     values: dict[str, str] = {}
     for row in fact_rows():
         if row.of == "host":

@@ -131,7 +131,9 @@ def test_partitions_are_devices_of_one_card(tmp_path: Path) -> None:
 
 
 def test_a_host_without_a_gpu_is_named(tmp_path: Path) -> None:
-    found = rocmcfg("facts", "--root", debian_grub_host(tmp_path, gfx=[]))
+    bare = debian_grub_host(tmp_path, gfx=[])
+    (bare / "sys/bus/pci/devices").mkdir(parents=True)
+    found = rocmcfg("facts", "--root", bare)
     assert found.code == 0
     assert "RC4706" in found.err
 
@@ -224,8 +226,18 @@ def test_a_lost_gpu_is_one_difference_and_not_one_for_each_fact(golden: Path, tm
     }
 
 
+def test_a_disk_that_runs_no_kernel_shows_no_gpus_and_has_lost_none(golden: Path, tmp_path: Path) -> None:
+    disk = debian_grub_host(tmp_path, gfx=[], live=False, name="disk")
+    found = against(golden, disk, "--json")
+    row = next(row for row in found.document["differences"] if row["fact"] == "gpus")
+    assert (row["here"], row["reason"]) == ("", "the host does not show it")
+    assert "RC4706" not in rocmcfg("facts", "--root", disk).err
+
+
 def test_a_host_without_gpus_differs(golden: Path, tmp_path: Path) -> None:
-    rows = differences(golden, debian_grub_host(tmp_path, gfx=[], name="bare"))
+    bare = debian_grub_host(tmp_path, gfx=[], name="bare")
+    (bare / "sys/bus/pci/devices").mkdir(parents=True)
+    rows = differences(golden, bare)
     assert rows["gpus"]["here"] == "none"
     assert rows["gpus"]["severity"] == "error"
 
