@@ -318,6 +318,9 @@ def _beside(layout: Layout) -> Iterable[tuple[str, bytes]]:
         "systemd/rocmcfg-recover.service": "usr/lib/systemd/system/rocmcfg-recover.service",
         "systemd/rocmcfg-trial.service": "usr/lib/systemd/system/rocmcfg-trial.service",
         "systemd/rocmcfg-crash@.service": "usr/lib/systemd/system/rocmcfg-crash@.service",
+        "systemd/rocmcfg-metrics.service": "usr/lib/systemd/system/rocmcfg-metrics.service",
+        "systemd/rocmcfg-metrics.timer": "usr/lib/systemd/system/rocmcfg-metrics.timer",
+        "prometheus/rocmcfg.rules.yml": "usr/share/rocmcfg/prometheus/rocmcfg.rules.yml",
         "udev/70-rocmcfg-crash.rules": "usr/lib/udev/rules.d/70-rocmcfg-crash.rules",
     }
     manual_pages = sorted((REPOSITORY / "packaging/man").glob("man?/*"))

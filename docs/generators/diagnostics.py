@@ -28,6 +28,7 @@ ROOMS = {
     "RC43": "trial boots",
     "RC44": "crashes of GPUs",
     "RC45": "tries of settings",
+    "RC47": "facts and golden hosts",
     "RC5": "verify",
     "RC6": "explain",
     "RC70": "lint: the files and the machine",
@@ -38,6 +39,7 @@ ROOMS = {
 }
 # Summaries that are put together elsewhere than where the diagnostic is made.
 SAID = {
+    "RC4705": "PATH comes from a newer or an older rocmcfg, whose documents this one cannot read",
     "RC4506": "a GPU is not at rest after a fault, or amdgpu no longer drives it",
     "RC0001": "the command line cannot be understood (said as the option's own message)",
     "RC1003": "KEY: not valid in the format (one diagnostic per key)",
@@ -70,6 +72,8 @@ RETIRED = {
 # Ids that are raised in several places or wordings, each with one meaning. The words of verdicts are those of
 # rocmcfg/judging/words.py.
 ONE_MEANING = {
+    "RC4703": "the file is no document of `rocmcfg facts`",
+    "RC4704": "the document of the golden host is damaged, or has no fact",
     "RC4503": "there is no such try",
     "RC4510": "`--crashed`: the machine did not go down during a run of this try",
     "RC4514": "`--drop`: the variable is not set here, or none that rocmcfg knows is",
@@ -149,6 +153,11 @@ LOOKED_UP = {
 HINTS: dict[str, str] = {}
 # Hints that differ by what was met, or that the callers of a function give.
 HINTED = {
+    **dict.fromkeys(
+        ("RC4701", "RC4702", "RC4703", "RC4704"),
+        "save it again on the golden host: `rocmcfg facts --save FILE`",
+    ),
+    "RC4708": "the step for that fact, such as `sudo sysctl -w kernel.numa_balancing=0`",
     "RC0001": "see `rocmcfg COMMAND --help`",
     "RC2015": "write what the message proposes",
     "RC2016": "write what the message proposes, or leave the variable out",

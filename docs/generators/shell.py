@@ -72,8 +72,9 @@ class Shell:
         }
 
     def becomes(self, variant: str) -> None:
-        """The sample host with other hardware: `strix` is a Ryzen AI Max with 128 GiB."""
-        {"strix": _strix}[variant](self.host)
+        """The sample host with other hardware: `strix` is a Ryzen AI Max with 128 GiB, `instinct` a server
+        with an MI300X."""
+        {"strix": _strix, "instinct": _instinct}[variant](self.host)
 
     def run(self, command: str, **how: int) -> tuple[int, str]:
         """Its exit code and what it printed, both streams; without a terminal, so in 80 columns."""
@@ -99,11 +100,51 @@ def shell() -> Iterator[Shell]:
 
 def _strix(host: Path) -> None:
     """A Radeon 8060S in place of the card: what amdgpu and KFD show of gfx1151, and the memory."""
+    _card(host, (11, 5, 1), 110501, "0x1586")
+    (host / "proc/meminfo").write_text(f"MemTotal:       {125 << 20} kB\n")
+
+
+def _card(host: Path, gc_ip: tuple[int, int, int], target: int, id: str) -> Path:
+    """Make the card another one, and return the folder of its device."""
     device = next((host / "sys/devices").rglob("0000:03:00.0"))
     gc = device / "ip_discovery/die/0/GC/0"
-    for name, value in (("major", "11"), ("minor", "5"), ("revision", "1")):
+    for name, value in zip(("major", "minor", "revision"), gc_ip, strict=True):
         (gc / name).write_text(f"{value}\n")
-    (device / "device").write_text("0x1586\n")
+    (device / "device").write_text(f"{id}\n")
     node = host / "sys/devices/virtual/kfd/kfd/topology/nodes/1/properties"
-    node.write_text(re.sub(r"gfx_target_version \d+", "gfx_target_version 110501", node.read_text()))
-    (host / "proc/meminfo").write_text(f"MemTotal:       {125 << 20} kB\n")
+    node.write_text(re.sub(r"gfx_target_version \d+", f"gfx_target_version {target}", node.read_text()))
+    return device
+
+
+def _instinct(host: Path) -> None:
+    """An MI300X, and the state at run time that AMD's guides ask for."""
+    device = _card(host, (9, 4, 3), 90402, "0x74a1")
+    node = host / "sys/devices/virtual/kfd/kfd/topology/nodes/1/properties"
+    node.write_text(re.sub(r"device_id \d+", f"device_id {0x74A1}", node.read_text()))
+    attributes = {
+        "class": "0x120000",
+        "current_link_width": 16,
+        "current_link_speed": "32.0 GT/s PCIe",
+        "current_compute_partition": "SPX",
+        "current_memory_partition": "NPS1",
+        "mem_info_vram_total": 196592 << 20,
+        "mem_info_vis_vram_total": 196592 << 20,
+        "iommu_group/type": "identity",
+    }
+    cpuidle = "sys/devices/system/cpu/cpu0/cpuidle"
+    files = {f"{device.relative_to(host)}/{name}": value for name, value in attributes.items()} | {
+        "proc/sys/kernel/numa_balancing": 0,
+        "sys/kernel/mm/transparent_hugepage/enabled": "always [madvise] never",
+        "proc/sys/vm/compaction_proactiveness": 20,
+        "proc/meminfo": "MemTotal:       1584000000 kB",
+        "proc/cpuinfo": "model name\t: AMD EPYC 9654 96-Core Processor",
+        "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor": "performance",
+        "sys/class/dmi/id/bios_version": "1.4",
+        "sys/class/dmi/id/board_name": "Server board",
+        "var/lib/dpkg/status": "Package: rocm-core\nStatus: install ok installed\nVersion: 7.1.0\n",
+        **{f"{cpuidle}/state{at}/name": name for at, name in enumerate(("POLL", "C1", "C2"))},
+        **{f"{cpuidle}/state{at}/disable": at // 2 for at in range(3)},
+    }
+    for name, value in files.items():
+        (host / name).parent.mkdir(parents=True, exist_ok=True)
+        (host / name).write_text(f"{value}\n")

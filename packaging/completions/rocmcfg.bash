@@ -24,7 +24,7 @@ _rocmcfg_words() {
 _rocmcfg_options() {
     case $1 in
         "") echo "--version -h --help" ;;
-        "status") echo "--root --json --quiet -q --verbose -v --debug -h --help" ;;
+        "status") echo "--name-host --root --json --quiet -q --verbose -v --debug -h --help" ;;
         "profile") echo "-h --help" ;;
         "profile list") echo "--root --json --quiet -q --verbose -v --debug -h --help" ;;
         "profile show") echo "--root --json --quiet -q --verbose -v --debug -h --help" ;;
@@ -33,7 +33,7 @@ _rocmcfg_options() {
         "plan") echo "--profile -p --set --with --without --unconditional --any-gpu --rocm --add --via --boot-backend --env-target --trial --confirm-after --health-check --diff --detailed-exitcode --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
         "apply") echo "--profile -p --set --with --without --unconditional --any-gpu --rocm --add --via --boot-backend --env-target --trial --confirm-after --health-check --dry-run --diff --yes -y --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
         "take-over") echo "--name --via --boot-backend --dry-run --diff --yes -y --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
-        "verify") echo "--profile -p --pid --exit-style --metrics --features --root --json --quiet -q --verbose -v --debug -h --help" ;;
+        "verify") echo "--profile -p --pid --against --exit-style --metrics --features --name-host --root --json --quiet -q --verbose -v --debug -h --help" ;;
         "confirm") echo "--yes -y --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
         "reject") echo "--force --yes -y --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
         "rollback") echo "--to --pristine --all --force --dry-run --diff --yes -y --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
@@ -41,9 +41,10 @@ _rocmcfg_options() {
         "recover") echo "--force --yes -y --root --chroot --json --quiet -q --verbose -v --debug -h --help" ;;
         "explain") echo "--gfx --kernel --root --json --quiet -q --verbose -v --debug -h --help" ;;
         "issues") echo "--search --gfx --rocm --all --export --root --json --quiet -q --verbose -v --debug -h --help" ;;
-        "doctor") echo "--log --gfx --kernel --rocm --detailed-exitcode --root --json --quiet -q --verbose -v --debug -h --help" ;;
+        "doctor") echo "--log --gfx --kernel --rocm --detailed-exitcode --name-host --root --json --quiet -q --verbose -v --debug -h --help" ;;
         "lint") echo "--fix --sarif --gfx --kernel --rocm --root --json --quiet -q --verbose -v --debug -h --help" ;;
         "report") echo "--log --bundle --root --json --quiet -q --verbose -v --debug -h --help" ;;
+        "facts") echo "--save --name-host --root --json --quiet -q --verbose -v --debug -h --help" ;;
         "fleet") echo "--html --since --kernel --json --quiet -q --verbose -v --debug -h --help" ;;
         "env") echo "--profile -p --set --with --without --unconditional --any-gpu --rocm --format -f --user --remove --root --json --quiet -q --verbose -v --debug -h --help" ;;
         "run") echo "--profile -p --set --with --without --unconditional --any-gpu --rocm --timeout --json --log --debug -h --help" ;;
@@ -81,7 +82,7 @@ _rocmcfg_takes() {
         --env-target) echo env-target ;;
         --exit-style) echo exit-style ;;
         --export) echo export ;;
-        --metrics | --features | --log | "doctor" | "lint" | --bundle | "report" | --html | "fleet" | --json | --from-log | "knowledge new" | "knowledge export" | "knowledge install") echo file ;;
+        --against | --metrics | --features | --log | "doctor" | "lint" | --bundle | "report" | --save | --html | "fleet" | --json | --from-log | "knowledge new" | "knowledge export" | "knowledge install") echo file ;;
         --format | -f) echo format ;;
         --gfx) echo gfx ;;
         --kernel) echo kernel ;;
@@ -101,7 +102,7 @@ _rocmcfg_offer() {
     local found=()
     case $1 in
         boot-backend) mapfile -t found < <(compgen -W "bootc grub grub-bls grub-mkconfig kernelstub limine proxmox-boot-tool refind rpm-ostree sdboot-manage sdbootutil systemd-boot uki" -- "$2") ;;
-        document) mapfile -t found < <(compgen -W "failure plan apply take-over confirm reject verify run try rollback recover history status explain report lint doctor issues fleet env render check-kernel watch-trial profile-file known-issue" -- "$2") ;;
+        document) mapfile -t found < <(compgen -W "failure plan apply take-over confirm reject verify run try rollback recover history status explain report lint doctor issues facts fleet env render check-kernel watch-trial profile-file known-issue" -- "$2") ;;
         exit-style) mapfile -t found < <(compgen -W "nagios npd slurm" -- "$2") ;;
         export) mapfile -t found < <(compgen -W "node-problem-detector prometheus loki json" -- "$2") ;;
         format) mapfile -t found < <(compgen -W "nixos guix bootc ignition butane machineconfig cloud-init ubuntu-core kickstart gpu-operator talos tuned" -- "$2") ;;
@@ -166,7 +167,7 @@ _rocmcfg() {
     elif [[ $command -eq 0 && $value == -* ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$(_rocmcfg_options "$path")" -- "$value")
     elif [[ -z $path ]]; then
-        mapfile -t COMPREPLY < <(compgen -W "status profile plan apply take-over verify confirm reject rollback history recover explain issues doctor lint report fleet env run try tries knowledge crashes render schema help" -- "$value")
+        mapfile -t COMPREPLY < <(compgen -W "status profile plan apply take-over verify confirm reject rollback history recover explain issues doctor lint report facts fleet env run try tries knowledge crashes render schema help" -- "$value")
     elif [[ $path == profile ]]; then
         mapfile -t COMPREPLY < <(compgen -W "list show validate new" -- "$value")
     elif [[ $path == tries ]]; then

@@ -34,6 +34,7 @@ def doctor(
     log: tuple[str, ...] = opt.LOG,
     machine: opt.Machine = opt.Machine(),
     detailed_exitcode: bool = opt.switch("--detailed-exitcode", help="Exit with 3 if a fault is found."),
+    name_host: bool = opt.NAME_HOST,
     root: str = opt.ROOT,
 ) -> None:
     """Find known issues in logs, and their cure.
@@ -45,6 +46,7 @@ def doctor(
 
     options = named_machine(*machine)
     host = hosts.open_host(printer, root)
+    hosts.name_host(printer, host, name_host)
     environment = {} if host.offline else dict(os.environ)
     logs = [*log, *more] or (["-"] if is_piped_in() else [])
     diagnosis = diagnosing.diagnose(host, logs, options, environment, printer.progress)

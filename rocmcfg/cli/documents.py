@@ -27,6 +27,7 @@ from rocmcfg.knowledge.issue_schema import KnownIssueFile
 from rocmcfg.knowledge.profile_schema import ProfileFile
 from rocmcfg.model.checks import CheckStatus, VerificationReport
 from rocmcfg.model.diagnostic import Diagnostic
+from rocmcfg.model.host_facts import HostFacts
 from rocmcfg.model.shape import NamedTuple, entries, is_text, shape, type_of
 from rocmcfg.workflow import crashes, sharing
 from rocmcfg.workflow.aftermath import HostAfter
@@ -92,6 +93,7 @@ _NOUNS: dict[str, type] = {
     "crashes show": CrashDocument,
     "crashes report": crashes.CrashReport,
     "crashes forget": crashes.Forgotten,
+    "facts": HostFacts,
     "fleet": Fleet,
     "env": profile.EnvDocument,
     "render": Rendered,
@@ -100,6 +102,9 @@ _NOUNS: dict[str, type] = {
 }
 # The fields of every document; they come before those of its noun.
 _FIRST: dict[str, Any] = {"schema_version": Literal[1], "command": str, "diagnostics": tuple[Diagnostic, ...]}
+# With --name-host: the name of the host, and the time in UTC.
+_IDENTITY = ("host", "written")
+_NAMED = ("failure", "verify", "status", "doctor", "facts")
 
 
 def schemas() -> dict[str, Any]:
@@ -113,11 +118,14 @@ def schemas() -> dict[str, Any]:
 _MADE: dict[type, type[BaseModel]] = {}
 
 
-def _model(noun: type, first: Mapping[str, Any] | None = None) -> type[BaseModel]:
+def _model(
+    noun: type, first: Mapping[str, Any] | None = None, optional: Sequence[str] = ()
+) -> type[BaseModel]:
     """Return the model of the fields that a noun publishes; it is made once. `first` are the types of the
-    fields before its own."""
+    fields before its own, `optional` the names of texts that may be missing."""
     if noun not in _MADE:
         fields: dict[str, Any] = {name: (_json(kind), ...) for name, kind in (first or {}).items()}
+        fields |= dict.fromkeys(optional, (str, None))
         fields |= _fields(noun)
         closed = ConfigDict(extra="forbid")
         _MADE[noun] = create_model(noun.__name__, __config__=closed, __doc__=_description(noun), **fields)
@@ -178,7 +186,7 @@ def _type_at(kind: Any, path: Sequence[str]) -> Any:
 
 
 DOCUMENTS: dict[str, type[BaseModel]] = {
-    **{name: _model(noun, _FIRST) for name, noun in _NOUNS.items()},
+    **{name: _model(noun, _FIRST, _IDENTITY if name in _NAMED else ()) for name, noun in _NOUNS.items()},
     "profile-file": ProfileFile,
     "known-issue": KnownIssueFile,
 }

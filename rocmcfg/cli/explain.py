@@ -58,7 +58,15 @@ def explain(
     if line is not None and not line[0] and is_line(name) and not explaining.is_topic(name):
         printer.command = "doctor"
         machine = opt.Machine(gfx, "", "")
-        doctor(printer, more=(name,), log=(), machine=machine, detailed_exitcode=False, root=root)
+        doctor(
+            printer,
+            more=(name,),
+            log=(),
+            machine=machine,
+            detailed_exitcode=False,
+            name_host=False,
+            root=root,
+        )
         return
     if line and line[0] and printer.json:
         raise Misuse("--json explains one name at a time")

@@ -24,7 +24,7 @@ def fleet(
     *,
     paths: tuple[str, ...] = opt.argument(
         "[FILE]…",
-        "JSON documents of verify, status or doctor, or folders with them; - is the standard input.",
+        "JSON documents of verify, status, doctor or facts, or folders with them; - is the standard input.",
         "file",
         "texts",
         required=False,
@@ -43,7 +43,8 @@ def fleet(
     """Show many hosts from their JSON documents.
 
     A document belongs to the host of its file: HOST.json, HOST.verify.json, or
-    any file in the folder HOST of a named folder. A field `host` in it counts more.
+    any file in the folder HOST of a named folder. A field `host` in it, which
+    --name-host adds, counts more.
     """
     from rocmcfg.workflow import fleet as workflow
 

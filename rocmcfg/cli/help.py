@@ -19,7 +19,7 @@ TASKS = {
     "Try for one boot: apply --trial, then": ("confirm", "reject"),
     "Look up": ("explain", "issues", "profile", "knowledge", "report", "crashes"),
     "Variables only, without root": ("env", "run", "try", "tries"),
-    "Repair and scripting": ("recover", "render", "fleet", "schema"),
+    "Repair and scripting": ("recover", "render", "facts", "fleet", "schema"),
 }
 _FIRST = ("Start", "Change")  # the tasks that are shown where no command is named
 EXAMPLES = {
@@ -27,7 +27,8 @@ EXAMPLES = {
     "doctor": ("rocmcfg doctor", "rocmcfg doctor fault.log --gfx gfx1201", "dmesg | rocmcfg doctor"),
     "plan": ("rocmcfg plan", "rocmcfg plan rx9070xt", "rocmcfg plan --add karg.iommu=pt"),
     "apply": ("sudo rocmcfg apply", "sudo rocmcfg apply --trial", "sudo rocmcfg apply --add runpm=0"),
-    "verify": ("rocmcfg verify", "rocmcfg verify --pid 4711"),
+    "verify": ("rocmcfg verify", "rocmcfg verify --pid 4711", "rocmcfg verify --against golden.json"),
+    "facts": ("rocmcfg facts", "sudo rocmcfg facts --save golden.json"),
     "rollback": ("sudo rocmcfg rollback", "sudo rocmcfg undo", "sudo rocmcfg rollback --root /mnt --chroot"),
     "lint": ("rocmcfg lint", "rocmcfg lint --fix forum.txt"),
     "explain": (

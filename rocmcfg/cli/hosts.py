@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
@@ -50,6 +51,19 @@ def open_host(printer: Printer, root: str, chroot: bool = False) -> LocalHost:
             hint="leave --chroot out, or make root the owner of that tree: a chroot does not confine root",
         )
     return host
+
+
+def name_host(printer: Printer, host: LocalHost, wanted: bool, is_saved: bool = False) -> None:
+    """Make the documents of the command say which host this is, and when. Without --name-host they do not,
+    since they go into bug reports. `is_saved`: one is written to a file. Raises Misuse."""
+    if not wanted:
+        return
+    if not printer.json and not is_saved:
+        raise Misuse("--name-host adds to the JSON document: add --json")
+    from rocmcfg.facts.system import read_name
+
+    written = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    printer.identity = {"host": read_name(host), "written": written}
 
 
 def require_rights(

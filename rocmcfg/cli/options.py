@@ -157,6 +157,7 @@ ROOT = text(
     takes="directory",
     default="/",
 )
+NAME_HOST = switch("--name-host", help="Add the host's name and the time to the JSON document.")
 YES = switch("--yes", "-y", help="Do not ask.")
 DIFF = switch("--diff", help="Show file changes as diffs.")
 BOOT_BACKEND = text(

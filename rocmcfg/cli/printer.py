@@ -8,7 +8,7 @@ import json as json_module
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
@@ -125,6 +125,7 @@ class Printer:
         self.command, self.json, self.quiet, self.verbose = command, json, quiet, verbose
         self.root = "/"
         self.runs_tools = True  # the tools of that host
+        self.identity: Mapping[str, str] = {}  # fields of the document that say which host this is, and when
         self.understood: Sequence[Diagnostic] = ()  # how the request was understood
         self.kept: list[str] | None = None  # collects the text instead of printing it
         self._told: list[Diagnostic] = []  # the diagnostics that `problems` has printed
@@ -165,6 +166,7 @@ class Printer:
         document = {
             "schema_version": SCHEMA_VERSION,
             "command": self.command,
+            **self.identity,
             "diagnostics": [
                 {**encode(problem), "hint": self._hint(problem)}
                 for problem in (*self.understood, *diagnostics, *_of_the_host())

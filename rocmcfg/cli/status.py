@@ -1,39 +1,31 @@
-"""Command `status`: show on one screen what this host is, which settings are in force, and what is due.
-Command `verify`: compare the desired, configured and running value of each setting. Both work without
-root."""
+"""Command `status`: show on one screen what this host is, which settings are in force, and what is due. It
+works without root."""
 
 from __future__ import annotations
 
-import os
-import time
 from collections import Counter
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-import rocmcfg
-from rocmcfg.advice.gate.answers import STYLES, answer
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
-from rocmcfg.cli.printer import Misuse, Printer
-from rocmcfg.host.files import replace_callers_file
-from rocmcfg.model.checks import OFFLINE, PASSES, PENDING, CheckStatus, VerificationReport
-from rocmcfg.model.diagnostic import RocmcfgError, has_errors
-from rocmcfg.model.request import Request
+from rocmcfg.cli.printer import Printer
+from rocmcfg.model.checks import PASSES, PENDING, VerificationReport
 from rocmcfg.model.trial import Stage
 
 if TYPE_CHECKING:
     from rocmcfg.change.trial.standing import TrialOnRecord
-    from rocmcfg.host.local import LocalHost
     from rocmcfg.model.facts import BootChain
     from rocmcfg.state.values import SetParameter
     from rocmcfg.workflow.status import Status
 
 
-def status(printer: Printer, *, root: str = opt.ROOT) -> None:
+def status(printer: Printer, *, name_host: bool = opt.NAME_HOST, root: str = opt.ROOT) -> None:
     """Show this host and the settings in force."""
     from rocmcfg.workflow import status as workflow
 
-    status = workflow.status(hosts.open_host(printer, root))
+    host = hosts.open_host(printer, root)
+    hosts.name_host(printer, host, name_host)
+    status = workflow.status(host)
     printer.document(status.diagnostics, status)
     _show(printer, status)
 
@@ -88,7 +80,7 @@ def _show_loaders(printer: Printer, boot: BootChain) -> None:
 
 def _reasons(status: Status) -> list[tuple[str, str]]:
     """Return a row for each setting that rocmcfg applied: its name, its status and the reason for it."""
-    statuses = {c.name: _words(c.status) for c in (status.report.checks if status.report else ())}
+    statuses = {c.name: c.status.words for c in (status.report.checks if status.report else ())}
     rows = []
     for setting in status.settings:
         why = setting.because or (
@@ -177,13 +169,14 @@ def _next(status: Status, root: str) -> list[str]:
             step = f"No shipped profile fits this host's GPU; `rocmcfg profile new{root}` creates one."
         return [due, step] if status.reboot_required else [step]
     if status.report.program_due:
-        return _to_run(status.report, root)
+        return to_run(status.report, root)
     if status.reboot_required:
         return [f"Next: reboot, then rocmcfg verify{root}"]
     return [f"Next: rocmcfg verify{root}"] if status.report.exit_code else []
 
 
-def _to_run(report: VerificationReport, root: str) -> list[str]:
+def to_run(report: VerificationReport, root: str) -> list[str]:
+    """Return the lines about the programs that must run before a reboot has an effect."""
     reboots = any(c.status in PENDING and c.target != "environment" for c in report.checks)
     inside, rest = " inside that host" if root else "", ", then a reboot" if reboots else ""
     due = f"Due: {' and '.join(report.program_due)}{inside}{rest}."
@@ -204,145 +197,5 @@ def _state(status: Status) -> str:
     if status.report is None:
         return "unknown"
     checks = status.report.checks
-    wrong = (f"{c.name} ({_words(c.status)})" for c in checks if c.status not in PASSES)
+    wrong = (f"{c.name} ({c.status.words})" for c in checks if c.status not in PASSES)
     return "; ".join(wrong) or f"in effect: all {len(checks)} settings"
-
-
-def verify(
-    printer: Printer,
-    *,
-    profiles: tuple[str, ...] = opt.PROFILES,
-    pid: int | None = opt.number(
-        "--pid", metavar="N", help="Check the variables of a running process too.", takes="free"
-    ),
-    exit_style: str = opt.text(
-        "--exit-style", help="Answer a monitor or scheduler with its exit code, in one line.", choices=STYLES
-    ),
-    metrics: str = opt.text(
-        "--metrics", metavar="FILE", help="Write metrics for Prometheus to FILE.", takes="file"
-    ),
-    features: str = opt.text(
-        "--features", metavar="FILE", help="Write features for Kubernetes to FILE.", takes="file"
-    ),
-    root: str = opt.ROOT,
-) -> None:
-    """Check applied settings on the running kernel.
-
-    Exit code 0: in effect; 6: pending; 3: not in effect.
-    """
-    if exit_style and printer.json:
-        raise Misuse("--exit-style prints one line: leave --json out")
-    report: VerificationReport | None = None
-    failure: RocmcfgError | None = None
-    try:
-        host = hosts.open_host(printer, root)
-        report = _verified(printer, host, profiles, pid)
-    except RocmcfgError as problem:
-        failure = problem
-    if metrics or features:
-        _write_for_others(root, report, metrics, features)
-    if exit_style:
-        code, line = answer(exit_style, report, failure.diagnostics[0].summary if failure else "")
-        printer.result(line)
-        raise SystemExit(code)
-    if failure is not None:
-        raise failure
-    assert report is not None
-    printer.document(report.diagnostics, report)
-    _show_report(printer, report, profiles)
-    if report.exit_code:
-        raise SystemExit(int(report.exit_code))
-
-
-def _verified(
-    printer: Printer, host: LocalHost, profiles: tuple[str, ...], pid: int | None
-) -> VerificationReport:
-    from rocmcfg.workflow import verifying
-
-    if profiles:
-        profiles = hosts.understood(printer, host, Request(profiles)).profiles
-    return verifying.verify(host, profiles, pid)
-
-
-def _write_for_others(root: str, report: VerificationReport | None, metrics: str, features: str) -> None:
-    from rocmcfg.advice.gate import metrics as written
-
-    info = {
-        "version": rocmcfg.__version__,
-        "kernel": os.uname().release if root == "/" else "",
-        "profile": " ".join(report.profiles) if report is not None else "",
-    }
-    if metrics:
-        replace_callers_file(metrics, written.metrics(report, info, time.time()))
-    if features:
-        replace_callers_file(features, written.features(report, info))
-
-
-def _show_report(printer: Printer, report: VerificationReport, profiles: Sequence[str]) -> None:
-    if not report.checks:
-        printer.problems(report.diagnostics)
-        return
-    if report.trial is not None:
-        printer.line(f"Trial (transaction {report.trial}); CONFIGURED shows the boot after it.")
-        printer.line()
-    unread = any(diagnostic.id == "RC5007" for diagnostic in report.diagnostics)
-    rows = [
-        (
-            c.name,
-            c.desired or "-",
-            c.configured or ("?" if unread and c.target == "cmdline" else "-"),
-            c.running or ("new logins" if c.target == "environment" and c.status in PASSES else "-"),
-            _words(c.status),
-        )
-        for c in report.checks
-    ]
-    printer.table(("SETTING", "DESIRED", "CONFIGURED", "RUNNING", "STATUS"), rows)
-    shown = [c for c in report.checks if c.status not in PASSES or printer.verbose]
-    if shown:
-        printer.line()
-    causes: dict[tuple[str, str], list[str]] = {}  # a program that is due for several settings is shown once
-    for check in shown:
-        source = check.source if printer.verbose or check.status is CheckStatus.OVERRIDDEN else ""
-        causes.setdefault((check.detail, source), []).append(check.name)
-    for (detail, source), names in causes.items():
-        if detail:
-            printer.wrapped(f"{', '.join(names)}: {detail}", indent="")
-        if source:
-            printer.paragraph(f"{', '.join(names)}: set by {source}" if not detail else f"  set by {source}")
-    for check in report.checks:
-        if check.undoes:
-            overridden = check.status is CheckStatus.OVERRIDDEN
-            value = check.configured if overridden else check.desired
-            printer.paragraph(f"{check.name}={value} undoes the cure of {check.undoes}")
-    printer.problems(report.diagnostics)
-    printer.line()
-    if any(c.target == "environment" and c.running is None for c in report.checks):
-        printer.paragraph("Variables take effect in new logins; running programs keep the old ones.")
-    printer.wrapped(_verdict(report, printer.root_option), indent="")
-    if (
-        profiles and report.status == "differences" and not has_errors(report.diagnostics)
-    ):  # apply would end with the same errors
-        named = " ".join(f"--profile {name}" for name in profiles)
-        printer.to_copy("Next:", f"sudo rocmcfg apply {named}{printer.root_option}")
-
-
-def _words(status: CheckStatus) -> str:
-    return "unknown" if status is CheckStatus.CANNOT_BE_TOLD else status.value.replace("_", " ")
-
-
-def _verdict(report: VerificationReport, option: str) -> str:
-    wrong = [c for c in report.checks if c.status not in PASSES]
-    total = len(report.checks)
-    if not wrong:
-        how_many = f"all {total} settings" if total > 1 else "the one setting"
-        if any(c.detail == OFFLINE for c in report.checks):
-            return f"Configured: {how_many}. The running values of an offline host cannot be seen."
-        return f"In effect: {how_many}."
-    if report.status == "pending":
-        how_many = f"Pending: {len(wrong)} of {total} settings."
-        if report.program_due:
-            return "\n".join([how_many, *_to_run(report, option)])
-        return f"{how_many} Next: reboot, then run `rocmcfg verify{option}` again."
-    if all(c.status is CheckStatus.NOT_SET for c in wrong):
-        return f"Not set on this host: {len(wrong)} of {total} settings."
-    return f"Not in effect: {len(wrong)} of {total} settings; the lines above say why."

@@ -91,6 +91,16 @@ def _release(view: HostView) -> BinaryIO | None:
     return None
 
 
+def read_name(view: HostView) -> str:
+    """Return the name of the host: of the running one as the kernel has it, else that of hostname(5); empty
+    where there is none."""
+    for path in ("/proc/sys/kernel/hostname", "/etc/hostname"):
+        lines = (line.strip() for line in text_or_empty(view, path)[:_LONGEST].splitlines())
+        if name := next((line for line in lines if line and not line.startswith("#")), ""):
+            return name[:255]
+    return ""
+
+
 def read_container(view: HostView) -> str:
     """Return the evidence that this is a container; empty where there is none. The marks are those of
     systemd's Container Interface, podman and docker."""

@@ -17,7 +17,8 @@ _MOUNT = regex(r"^([0-9]+) [0-9]+ (\S+ \S+) (\S+) ", re.MULTILINE)
 # Files that describe the boot and the running system, not the machine. Of the firmware's variables, those
 # that last as long as the boot (UEFI, "Globally Defined Variables"; systemd's Boot Loader Interface).
 OF_A_BOOT = regex(
-    r"/proc/(?!cpuinfo$|meminfo$)|/sys/module/"
+    r"/proc/(?!cpuinfo$|meminfo$)|/sys/module/|/sys/kernel/mm/|/sys/devices/system/cpu/[^/]+/cpu(?:freq|idle)\b"
+    r"|/sys/bus/pci/devices/[^/]+/current_\w+_partition$"
     r"|/sys/firmware/efi/efivars/(?:BootCurrent|LoaderEntrySelected|LoaderFeatures|LoaderInfo|StubInfo)-"
 )
 

@@ -6,6 +6,7 @@ from enum import Enum
 from typing import Literal
 
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode
+from rocmcfg.model.difference import Difference
 from rocmcfg.model.shape import NamedTuple, published
 
 
@@ -25,6 +26,11 @@ class CheckStatus(str, Enum):
     NOT_READABLE = "not_readable"
     CANNOT_BE_TOLD = "cannot_be_told"
     LEFT_TO_YOU = "left_to_you"
+
+    @property
+    def words(self) -> str:
+        """Return the status in the words of tables."""
+        return "unknown" if self is CheckStatus.CANNOT_BE_TOLD else self.value.replace("_", " ")
 
 
 # The detail of a check that is based on files only.
@@ -57,12 +63,13 @@ _UNDO_NOT_OVER = frozenset({"RC4016", "RC5006"})
 Overall = Literal["in_effect", "pending", "differences", "nothing_applied"]
 
 
-@published("status", "profiles", "transaction", "trial", "checks")
+@published("status profiles transaction trial checks golden? compared? differences?")
 class VerificationReport(NamedTuple):
     """The result of a verification. `record_lost`: our files are on the host, but no receipt describes them.
     `trial` is the transaction of a trial, where a trial was checked instead of the applied settings.
     `program_due` are the programs that must run before a reboot has an effect, and `again` is the command
-    that runs them."""
+    that runs them. `golden` is the document of the golden host with which this host was compared, and
+    `compared` is how many facts it has; left out without one. `differences` are the facts that differ."""
 
     profiles: tuple[str, ...]
     transaction: int | None
@@ -72,10 +79,18 @@ class VerificationReport(NamedTuple):
     trial: int | None = None
     program_due: tuple[str, ...] = ()
     again: str = ""
+    golden: str | None = None
+    compared: int | None = None
+    differences: tuple[Difference, ...] | None = None
+
+    @property
+    def mattering(self) -> tuple[Difference, ...]:
+        """Return the differences that matter: those that are known, and that change how programs run."""
+        return tuple(d for d in self.differences or () if not d.reason and d.severity != "info")
 
     @property
     def exit_code(self) -> ExitCode:
-        if self.record_lost:
+        if self.record_lost or self.mattering:
             return ExitCode.DIFFERENCES
         statuses = {check.status for check in self.checks}
         undone = not any(diagnostic.id in _UNDO_NOT_OVER for diagnostic in self.diagnostics)

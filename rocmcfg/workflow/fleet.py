@@ -30,7 +30,7 @@ _NO_HOST = error(
     "RC7302",
     "no document of a host was found",
     hint="collect them with `rocmcfg verify --json`, `rocmcfg status --json` and `rocmcfg doctor --json` "
-    "on each host, as HOST.verify.json and so on",
+    "on each host, as HOST.verify.json and so on, or with --name-host",
 )
 _AGAIN = "collect the document again"
 _HINTS: Mapping[Kind, str] = {
@@ -40,7 +40,7 @@ _HINTS: Mapping[Kind, str] = {
     "broken": _AGAIN,
     "newer": "run fleet with a rocmcfg as new as that of the host",
     "older": "install this rocmcfg on the host",
-    "other command": "collect documents of verify, status and doctor",
+    "other command": "collect documents of verify, status, doctor and facts",
     "foreign": "name files that rocmcfg has printed",
     "duplicate": "keep one document of each command for a host",
 }

@@ -65,6 +65,7 @@ COMMANDS: Sequence[Sequence[str]] = (
     ("status",),
     ("status", "-v", "--json"),
     ("verify",),
+    ("facts", "-v"),
     ("plan", "--set", "amdgpu.runpm=0", "--any-gpu"),
     ("plan", "--set", "amdgpu.runpm=0", "--any-gpu", "--via", "modprobe"),
     ("plan", "--set", "amdgpu.runpm=0", "--any-gpu", "--trial"),

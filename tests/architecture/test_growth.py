@@ -15,7 +15,7 @@ import pytest
 
 from rocmcfg.advice.doctor.reading.logs import unpacked
 from rocmcfg.advice.doctor.reading.scan import Scanner
-from rocmcfg.facts import gpus, kernels, logins, rocm, system
+from rocmcfg.facts import gpus, kernels, logins, packages, rocm, system
 from rocmcfg.files import environment, environment_targets
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import CommandResult
@@ -25,7 +25,7 @@ from rocmcfg.loaders.shared.grub_files import environment_block
 from rocmcfg.loaders.shared.shell_assignments import Environment
 from rocmcfg.model.diagnostic import RocmcfgError
 from rocmcfg.state import values
-from rocmcfg.workflow import fleet, linting
+from rocmcfg.workflow import fleet, golden, linting
 from tests.support.growth import grows_too_fast
 
 KNOWN = catalogue.load()
@@ -93,6 +93,17 @@ def _fleet(host: LocalHost) -> object:
         return None
 
 
+def _golden(host: LocalHost) -> object:
+    try:
+        return golden.read_golden(f"{host.root}/golden.json")
+    except RocmcfgError:  # it is not one
+        return None
+
+
+def _packages(host: LocalHost) -> object:
+    return packages.read_packages(host, ("a*", "rocm*"))
+
+
 def _settings(host: LocalHost) -> object:
     set_here = values.set_parameters(host, KNOWN.modules(), None)
     return values.deviations(host, None, set_here, KNOWN)
@@ -114,6 +125,8 @@ def _toml(host: LocalHost) -> object:
 OPTIONS = ("options amdgpu p%d=1\n", "options amdgpu a=1\n", "options amdgpu a=1 \\\n", "\\", "#c\n")
 NODE = "sys/class/kfd/kfd/topology/nodes/1/properties"
 KEYS = ("k%d=1\n", "[t%d]\n", "[[t]]\n", "a.", "a.b%d=1\n", '"', "[", "#c\n", "9", " ")
+FACTS = '{"schema_version": 1, "command": "facts", "values": {'
+PACKAGE = "Package: a%d\nStatus: install ok installed\nVersion: 1\n\n"
 READERS = {
     "modprobe.d": Reader("etc/modprobe.d/a.conf", OPTIONS, _settings),
     "one line of modprobe.d": Reader(
@@ -162,6 +175,8 @@ READERS = {
     ),
     "documents of a fleet": Reader("fleet/all.json", DOCUMENTS, _fleet),
     "one document of a fleet": Reader("fleet/all.json", DOCUMENTS, _fleet, '{"schema_version": 1, "a": ['),
+    "golden host": Reader("golden.json", ('"a%d": "1", ', '"a": "1", ', "[", '"'), _golden, FACTS),
+    "packages": Reader("var/lib/dpkg/status", (PACKAGE, "Package: a\n", "\n", " ", "Version: "), _packages),
     "profile": Reader("etc/rocmcfg/profiles/a.toml", KEYS, _toml),
     "a table of a profile": Reader("etc/rocmcfg/profiles/a.toml", ("a.", "a,", "a={"), _toml, "k = {"),
 }

@@ -81,6 +81,14 @@ def _collected(root: Path) -> Result:
     return rocmcfg("fleet", root.parent / "old", "--since", root.parent / "new", "--json")
 
 
+def _compared(root: Path) -> Result:
+    """Return the document about a host that lost a setting at run time."""
+    golden = root.parent / "golden.json"
+    rocmcfg("facts", "--save", golden, "--root", root)
+    (root / "sys/module/amdgpu/parameters/runpm").write_text("1\n")
+    return rocmcfg("verify", "--against", golden, "--root", root, "--json")
+
+
 def _tries(*arguments: str, of: str = "exit 1", ends: bool = True) -> Run:
     """After a try of this user."""
 
@@ -137,6 +145,9 @@ RUNS: dict[str, tuple[str, Run]] = {
     "lint of nothing": ("lint", _command("lint", "/nowhere", applied=False)),
     "issues --export": ("issues --export", _command("issues", "--export", "prometheus", applied=False)),
     "run": ("run", _reported),
+    "facts": ("facts", _command("facts", "--name-host", applied=False)),
+    "verify --against": ("verify", _compared),
+    "verify --name-host": ("verify", _command("verify", "--name-host")),
     "fleet": ("fleet", _collected),
     "try": ("try", _tries()),
     "try without a failure": ("try", _tries(of="exit 0")),

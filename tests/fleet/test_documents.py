@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.fleet.hosts import document, put, status, verify
-from tests.support.program import SOURCE, environment, rocmcfg
+from tests.support.program import DEMO, SOURCE, environment, rocmcfg
 
 
 def fleet(*arguments: str | Path) -> dict[str, Any]:
@@ -250,3 +250,41 @@ def test_a_hostile_name_is_only_a_name(tmp_path: Path, name: str) -> None:
     assert html.count("</script>") == 2
     printed = rocmcfg("fleet", *files).out
     assert not {"\x1b", "\x00", "\r"} & {*printed}
+
+
+def test_a_document_says_when_it_was_written_before_its_file_does(tmp_path: Path) -> None:
+    old = put(tmp_path / "a.json", verify("differences", "1", host="node1", written="2026-11-01T00:00:00Z"))
+    put(tmp_path / "b.json", verify(host="node1", written="2026-11-02T03:04:05Z"))
+    os.utime(tmp_path / "b.json", (0, 0))  # copied by a tool that keeps no times
+    (host,) = fleet(tmp_path)["hosts"]
+    assert (host["state"], host["written"]) == ("in_effect", "2026-11-02 03:04")
+    for wrong in ("2026-13-01T00:00:00Z", "1969-01-01T00:00:00Z", "now", "", 7, None):
+        put(tmp_path / "b.json", verify(host="node2", written=wrong))
+        os.utime(tmp_path / "b.json", (86400 * 365, 86400 * 365))
+        assert fleet(tmp_path / "b.json")["hosts"][0]["written"] == "1971-01-01 00:00", wrong
+    assert old.exists()
+
+
+def test_what_differs_from_the_golden_host_is_shown(tmp_path: Path) -> None:
+    rows = [
+        {"fact": "link_width", "name": "PCIe width", "severity": "error", "golden": "16", "here": "8"},
+        {"fact": "os", "name": "operating system", "severity": "info", "golden": "a", "here": "b"},
+        {"fact": "acs", "name": "ACS", "severity": "warning", "golden": "off", "here": "", "reason": "root"},
+    ]
+    put(tmp_path / "node1.json", verify("differences", "0", differences=rows))
+    (host,) = fleet(tmp_path)["hosts"]
+    assert host["state"] == "drifting"
+    assert host["wrong"][-1] == "PCIe width: is 8, golden host has 16"
+    assert not any("operating" in text or "ACS" in text for text in host["wrong"])
+
+
+@pytest.mark.parametrize("command", ["verify", "status", "doctor", "facts"])
+def test_a_document_names_its_host_if_it_is_asked_to(tmp_path: Path, command: str) -> None:
+    root = DEMO / "sample-host"
+    (tmp_path / "x.json").write_text(rocmcfg(command, "--json", "--name-host", "--root", root).out)
+    (host,) = fleet(tmp_path)["hosts"]
+    assert host["name"] == (root / "etc/hostname").read_text().strip()
+    assert host["written"][:2] == "20"
+    without = rocmcfg(command, "--json", "--root", root).document
+    assert not {"host", "written"} & {*without}, "documents go into bug reports"
+    assert rocmcfg(command, "--name-host", "--root", root).code == 2

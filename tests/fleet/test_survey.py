@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.fleet.hosts import document, put, status, verify
+from tests.gate.golden_hosts import broken, instinct_host, write
 from tests.support.program import rocmcfg
 
 
@@ -152,3 +153,21 @@ def test_a_host_that_stopped_sending_is_named(tmp_path: Path) -> None:
         "silent": ["its newest document is 3 days older than the newest of all"],
     }
     assert hosts(tmp_path)["new"]["written"] == "2023-11-14 22:13"
+
+
+def test_facts_that_only_one_host_has_are_odd(tmp_path: Path) -> None:
+    """From the documents of `facts`, as four hosts print them with their names."""
+    for at in range(4):
+        root = instinct_host(tmp_path / f"host{at}")
+        write(root, "proc/sys/kernel/hostname", f"node{at}")
+        if at == 2:
+            broken(root)
+        printed = rocmcfg("facts", "--json", "--name-host", "--root", root)
+        (tmp_path / "new").mkdir(exist_ok=True)
+        (tmp_path / f"new/{at}.json").write_text(printed.out)
+    shown = hosts(tmp_path / "new")
+    odd = {name: [(o["what"], o["value"], o["usual"]) for o in host["odd"]] for name, host in shown.items()}
+    assert [name for name, rows in odd.items() if rows] == ["node2"]
+    assert ("PCIe width", "7 × 16, 1 × 8", "16") in odd["node2"]
+    assert ("automatic NUMA balancing", "1", "0") in odd["node2"]
+    assert shown["node1"]["gpus"] == "8 × gfx942"

@@ -32,6 +32,9 @@ SHARED = {
     "lib/systemd/system/rocmcfg-recover.service": "packaging/systemd/rocmcfg-recover.service",
     "lib/systemd/system/rocmcfg-trial.service": "packaging/systemd/rocmcfg-trial.service",
     "lib/systemd/system/rocmcfg-crash@.service": "packaging/systemd/rocmcfg-crash@.service",
+    "lib/systemd/system/rocmcfg-metrics.service": "packaging/systemd/rocmcfg-metrics.service",
+    "lib/systemd/system/rocmcfg-metrics.timer": "packaging/systemd/rocmcfg-metrics.timer",
+    "share/rocmcfg/prometheus/rocmcfg.rules.yml": "packaging/prometheus/rocmcfg.rules.yml",
     "lib/udev/rules.d/70-rocmcfg-crash.rules": "packaging/udev/70-rocmcfg-crash.rules",
 }
 

@@ -20,6 +20,7 @@ from tests.support.program import process, rocmcfg, tool_command
 
 UNITS = Path(__file__).parents[2] / "packaging/systemd"
 RECOVER, TRIAL = "rocmcfg-recover.service", "rocmcfg-trial.service"
+METRICS, TIMER = "rocmcfg-metrics.service", "rocmcfg-metrics.timer"
 # A program of that name at a place that systemd searches, for the time of one command.
 SHADOW = 'mount -t tmpfs x /usr/local/bin && cp "$1" /usr/local/bin/rocmcfg && shift && exec "$@"'
 
@@ -32,7 +33,7 @@ def unit(name: str = RECOVER) -> configparser.ConfigParser:
     return found
 
 
-@pytest.mark.parametrize("name", [RECOVER, TRIAL])
+@pytest.mark.parametrize("name", [RECOVER, TRIAL, METRICS, TIMER])
 @pytest.mark.skipif(
     os.geteuid() != 0
     or not shutil.which("systemd-analyze")
@@ -49,7 +50,7 @@ def test_systemd_takes_it_as_it_stands(tmp_path: Path, name: str) -> None:
     done = subprocess.run(run, capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     absent = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs x /usr/local/bin && exec "$@"', "sh", *verify]
-    if not shutil.which("rocmcfg", path="/usr/bin:/bin:/usr/sbin:/sbin"):
+    if not shutil.which("rocmcfg", path="/usr/bin:/bin:/usr/sbin:/sbin") and name != TIMER:
         told = subprocess.run(absent, capture_output=True, text=True)
         assert "rocmcfg" in told.stderr, "or else it looks for the program nowhere"
 
@@ -80,6 +81,50 @@ def test_the_watch_of_a_trial_begins_after_recovery_and_nothing_waits_for_it() -
     program, command = shlex.split(found["Service"]["ExecStart"])
     assert program == "rocmcfg"
     assert command in commands.COMMANDS
+
+
+def test_the_timer_of_the_metrics_starts_their_unit_and_only_the_timer_can_be_enabled() -> None:
+    timer, service = unit(TIMER), unit(METRICS)
+    assert TIMER.removesuffix(".timer") == METRICS.removesuffix(".service"), "or else it needs Unit="
+    assert dict(timer["Install"]) == {"WantedBy": "timers.target"}
+    assert "Install" not in service
+    assert {"OnBootSec", "OnUnitActiveSec", "RandomizedDelaySec"} <= set(timer["Timer"])
+
+
+def test_the_command_of_the_metrics_writes_them_and_may_write_nothing_else(tmp_path: Path) -> None:
+    """The unit's own words, with the variables as systemd fills them in."""
+    root = debian_grub_host(tmp_path, gfx="gfx1201")
+    text = (UNITS / METRICS).read_text()
+    variables = dict(re.findall(r"^Environment=(\w+)=(.*)$", text, re.M))
+    folder = os.path.dirname(variables["ROCMCFG_METRICS"])
+    assert re.findall(r"^ReadWritePaths=-(.*)$", text, re.M) == [folder]
+    assert unit(METRICS)["Service"]["ProtectSystem"] == "strict"
+    file = tmp_path / "rocmcfg.prom"
+    line = unit(METRICS)["Service"]["ExecStart"].replace("${ROCMCFG_METRICS}", str(file))
+    program, *words = shlex.split(
+        line.replace("$ROCMCFG_VERIFY_OPTIONS", variables["ROCMCFG_VERIFY_OPTIONS"])
+    )
+    assert program == "rocmcfg"
+    for settings, code in (((), 0), (("--set", "amdgpu.runpm=0"), 6)):
+        if settings:
+            assert rocmcfg("apply", *settings, "--yes", "--root", root).code == 0
+        ended = rocmcfg(*words, "--root", root)
+        assert (ended.code, ended.out) == (code, "")
+        assert str(code) in ("0", *unit(METRICS)["Service"]["SuccessExitStatus"].split())
+        assert "rocmcfg_verify_success 1\n" in file.read_text()
+
+
+@pytest.mark.parametrize("script", ["debian/rules", "rpm/rocmcfg.spec", "arch/rocmcfg.install"])
+def test_no_package_switches_the_metrics_on(script: str) -> None:
+    text = (UNITS.parent / script).read_text()
+    assert TIMER in text
+    lines = [line for line in text.replace("\\\n", " ").splitlines() if TIMER in line]
+    assert all(
+        re.search(r"--no-enable|%global optional_units|%\{_unitdir\}|disable|^ *systemctl enable --now", line)
+        for line in lines
+    )
+    enabled = [line for line in text.splitlines() if line.startswith("printf 'enable ")]
+    assert not any("optional" in line for line in enabled)
 
 
 def test_its_command_undoes_an_interrupted_apply(tmp_path: Path) -> None:

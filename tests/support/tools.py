@@ -59,6 +59,7 @@ _TABLE: Mapping[str, Elsewhere | None] = {
     "pacman-package-manager": Elsewhere("pacman", "pacman"),
     "patch": None,
     "prometheus": Elsewhere("golang-github-prometheus", "prometheus"),
+    "prometheus-node-exporter": Elsewhere("node-exporter", "prometheus-node-exporter"),
     "rpm": Elsewhere("rpm", "rpm-tools"),
     "shellcheck": Elsewhere("ShellCheck", "shellcheck"),
     "strace": None,

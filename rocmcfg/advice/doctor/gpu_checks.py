@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from rocmcfg.facts.gpus import driver_of
+from rocmcfg.facts.pcie import card_and_slot
 from rocmcfg.facts.system import HostHardware, number_in
-from rocmcfg.host.view import HostView, text_or_empty
+from rocmcfg.host.view import HostView
 from rocmcfg.knowledge.diagnosis import host_knowledge
 from rocmcfg.model.catalogue import matches
 from rocmcfg.model.diagnostic import Diagnostic, info, warning
@@ -66,15 +67,10 @@ def _left_out(view: HostView, facts: Facts, gpu: Gpu) -> Iterator[Diagnostic]:
 
 
 def _narrow(view: HostView, gpu: Gpu) -> Iterator[Diagnostic]:
-    """Note a card that runs on fewer lanes than it and its slot have. A card has AMD bridges whose inner
-    links are always wide, so the outermost AMD device is measured."""
-    devices = view.real_path(f"{_PCI}/{gpu.address}").split("/")[3:]
-    ours = [
-        n for n, name in enumerate(devices) if text_or_empty(view, f"{_PCI}/{name}/vendor")[:6] == "0x1002"
-    ]
-    if gpu.integrated or not ours or not ours[0]:
+    """Note a card that runs on fewer lanes than it and its slot have."""
+    card, slot = card_and_slot(view, gpu.address)
+    if gpu.integrated or not slot:
         return
-    card, slot = devices[ours[0]], devices[ours[0] - 1]
     widths = (f"{card}/current_link_width", f"{card}/max_link_width", f"{slot}/max_link_width")
     lanes = [number_in(view, f"{_PCI}/{width}") or 0 for width in widths]
     if 0 < lanes[0] < min(lanes[1:]):

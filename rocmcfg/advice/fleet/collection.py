@@ -6,7 +6,16 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from rocmcfg.advice.fleet.documents import Kind, Unused, documents, host_in, host_of_file, kind_of, shortened
+from rocmcfg.advice.fleet.documents import (
+    Kind,
+    Unused,
+    documents,
+    host_in,
+    host_of_file,
+    kind_of,
+    shortened,
+    written_in,
+)
 from rocmcfg.advice.fleet.host import Host
 from rocmcfg.advice.fleet.reports import Described, Diagnosed, Kernel, Pool, Reader, Report, State, Verified
 from rocmcfg.model.shape import NamedTuple
@@ -25,9 +34,10 @@ class _Entry(NamedTuple):
 
 
 class _Judged(NamedTuple):
-    """A document: its field `host`, why it cannot be used, and what is shown of it."""
+    """A document: its fields `host` and `written`, why it cannot be used, and what is shown of it."""
 
     host: str
+    written: int
     kind: Kind | None
     reason: str
     report: Report | None
@@ -47,7 +57,7 @@ class Collection:
 
     def add(self, content: bytes, file: str, folder: str, time: int) -> None:
         """Add a part of a file: a document, or several. `folder` is the first folder below the named one, and
-        `time` is when the file was written."""
+        `time` is when the file was written, for documents that do not say when they were."""
         judged = self._alike.get(content)
         if judged is None:
             judged = []
@@ -55,7 +65,7 @@ class Collection:
                 judged += map(self._judged, documents(content))
             except ValueError as problem:
                 reason = shortened(f"it is not JSON: {problem}", 200)
-                judged.append(_Judged("", "broken", reason, None))
+                judged.append(_Judged("", 0, "broken", reason, None))
             if len(content) <= _SHORT and len(self._alike) < _MOST_ALIKE:
                 self._alike[content] = judged
         for each in judged:
@@ -66,7 +76,7 @@ class Collection:
     def _judged(self, document: Any) -> _Judged:
         kind, reason = kind_of(document)
         report = self._reader.read(document) if kind is None else None
-        return _Judged(host_in(document), kind, reason, report)
+        return _Judged(host_in(document), written_in(document), kind, reason, report)
 
     def leave_out(self, kind: Kind, file: str, host: str, reason: str) -> None:
         """Note a document that cannot be used."""
@@ -80,13 +90,13 @@ class Collection:
         if not name:
             self._nameless += 1
             name = f"(document {self._nameless} of the standard input)"
-        entry = _Entry(time, file, report)
+        entry = _Entry(judged.written or time, file, report)
         entries = self._hosts.setdefault(name, {})
         before = entries.get(report.command)
         if before is None:
             self.used += 1
         else:
-            entry, older = (entry, before) if time >= before.time else (before, entry)
+            entry, older = (entry, before) if entry.time >= before.time else (before, entry)
             reason = f"{entry.file} has a newer document of {report.command} for this host"
             self.leave_out("duplicate", older.file, name, shortened(reason, 4096))
         entries[report.command] = entry
@@ -124,6 +134,7 @@ class Collection:
             following,
             tuple(problems),
             time=time,
+            facts=next((report.facts for report in reports.values() if report.facts), ()),
         )
 
     def _verified(self, reports: Mapping[str, Report], problems: list[str]) -> Verified:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import calendar
 import json
 import os
+import re
 from collections.abc import Iterator
 from typing import Any, Literal
 
@@ -15,6 +17,7 @@ Kind = Literal[
     "unreadable", "too large", "empty", "broken", "newer", "older", "other command", "foreign", "duplicate"
 ]
 Document = dict[str, Any]
+_TIME = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z")
 _LONGEST = 255  # characters of a host's name: as many as a file name has
 _decode = json.JSONDecoder().raw_decode
 _BLANKS = " \t\r\n\x1e,"  # \x1e begins a text in a sequence (RFC 7464)
@@ -69,6 +72,19 @@ def host_in(document: Any) -> str:
     """Return the field `host` of a document, which a collector may add to it; empty without one."""
     name = document.get("host") if isinstance(document, dict) else None
     return shortened(name.strip()) if isinstance(name, str) else ""
+
+
+def written_in(document: Any) -> int:
+    """Return the field `written` of a document, in nanoseconds since 1970, if it is a time in UTC such as
+    2026-11-29T12:00:00Z; 0 without one."""
+    text = document.get("written") if isinstance(document, dict) else None
+    if not isinstance(text, str) or not _TIME.fullmatch(text):
+        return 0
+    numbers = tuple(map(int, re.findall("[0-9]+", text)))
+    try:
+        return calendar.timegm((*numbers, 0, 0, 0)) * 10**9 if numbers[0] >= 2000 else 0
+    except ValueError:  # there is no such day
+        return 0
 
 
 def host_of_file(path: str, folder: str) -> str:

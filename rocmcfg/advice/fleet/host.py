@@ -36,7 +36,7 @@ class Host(NamedTuple):
     not in effect. `next_kernel` is the newest installed kernel if another one runs, and `ending` are the
     workarounds that the next kernel no longer needs. `written` is when the newest of its files was written
     (UTC), empty for the standard input. `problems` says which commands failed on the host, and
-    which documents contradict each other."""
+    which documents contradict each other. `facts` are those of a document of `facts`."""
 
     name: str
     documents: tuple[str, ...]
@@ -49,6 +49,7 @@ class Host(NamedTuple):
     odd: tuple[Odd, ...] = ()
     changes: tuple[Change, ...] = ()
     time: int = 0
+    facts: tuple[tuple[str, str], ...] = ()
 
     @property
     def written(self) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal, TypeVar
 
 from rocmcfg.advice.fleet.documents import Document, shortened
+from rocmcfg.knowledge.host_facts import fact_name
 from rocmcfg.model.shape import NamedTuple
 from rocmcfg.model.version import parse_kernel
 
@@ -76,13 +77,15 @@ class Diagnosed(NamedTuple):
 
 
 class Report(NamedTuple):
-    """What is shown of a document. `failure` is why the command failed on the host."""
+    """What is shown of a document. `failure` is why the command failed on the host, and `facts` are the facts
+    of a document of `facts`, with the values that all GPUs of the host have."""
 
     command: str
     verified: Verified | None = None
     described: Described | None = None
     diagnosed: Diagnosed | None = None
     failure: str = ""
+    facts: tuple[tuple[str, str], ...] = ()
 
 
 class Pool:
@@ -111,6 +114,9 @@ class Reader:
             return Report(command, failure=self._text(first, "summary") or "it failed")
         if command == "doctor":
             return Report(command, None, self._of_log(document), self._pool(self._diagnosed(document)))
+        if command == "facts":
+            facts = self._pool(tuple(sorted(self._facts(document))))
+            return Report(command, None, self._described(document), facts=facts)
         verified = self._verified(document)
         return Report(command, verified and self._pool(verified), self._described(document))
 
@@ -145,6 +151,35 @@ class Reader:
                     f"{name}: {status.replace('_', ' ')}, is {runs or 'not set'}, not {desired or 'unset'}"
                 )
                 yield self._pool(shortened(words, _LONGEST // 4))
+        for row in self._rows(document, "differences"):
+            if not self._text(row, "reason") and row.get("severity") != "info":
+                name, here, golden = (self._text(row, key) for key in ("name", "here", "golden"))
+                words = f"{name}: is {here or 'not set'}, golden host has {golden or 'none'}"
+                yield self._pool(shortened(words, _LONGEST // 4))
+
+    def _facts(self, document: Document) -> Iterator[tuple[str, str]]:
+        """Yield the facts that `_described` does not have."""
+        of_gpus: dict[str, list[str]] = {}
+        for gpu in self._rows(document, "gpus"):
+            for name, value in self._table(gpu, "values"):
+                of_gpus.setdefault(name, []).append(value)
+        for name, values in of_gpus.items():
+            yield self._pool(
+                (
+                    self._kept(fact_name(name)),
+                    values[0] if len({*values}) == 1 else counted_gpus(sorted(values)),
+                )
+            )
+        for name, value in self._table(document, "values"):
+            if name not in ("gpus", "kernel", "rocm", "os"):
+                yield self._pool((self._kept(fact_name(name)), value))
+
+    def _table(self, row: Document, key: str) -> Iterator[tuple[str, str]]:
+        values = row.get(key)
+        table: Document = values if isinstance(values, dict) else {}
+        for name in [*table][:_MOST]:
+            if value := self._text(table, name):
+                yield self._kept(name), value
 
     def _described(self, document: Document) -> Described | None:
         facts = document.get("facts")

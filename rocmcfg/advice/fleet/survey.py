@@ -177,6 +177,7 @@ def _aspects(host: Host) -> Iterator[tuple[str, str]]:
     if machine.system or machine.gpus:
         yield "GPUs", host.gpus or "none"
         yield "ROCm", machine.rocm or "none"
+    yield from host.facts
     if host.state != "unknown":
         yield "profiles", ", ".join(host.verified.profiles) or "none"
 

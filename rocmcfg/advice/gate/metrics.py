@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from rocmcfg.advice.gate.answers import LEVELS, counts, level_of
 from rocmcfg.model.checks import PASSES, VerificationReport
+from rocmcfg.model.difference import WEIGHTS
 from rocmcfg.model.regex import regex
 
 _NO_LABEL = regex(r"[^A-Za-z0-9_.-]+")
@@ -32,7 +33,19 @@ def _lines(report: VerificationReport | None, info: Mapping[str, str], now: floa
     each = [({"setting": check.name}, int(check.status in PASSES)) for check in report.checks]
     yield from _metric("rocmcfg_setting_in_effect", text, each)
     state = [({"status": level.replace(" ", "_")}, int(level == level_of(report))) for level in LEVELS]
-    yield from _metric("rocmcfg_status", "The status of all settings together.", state)
+    yield from _metric("rocmcfg_status", "The status of all settings, and of the facts, together.", state)
+    if report.differences is None:
+        return
+    known = [each for each in report.differences if not each.reason]
+    counted = [({"severity": weight}, sum(each.severity == weight for each in known)) for weight in WEIGHTS]
+    text = "Facts that are not as on the golden host, by what they mean for jobs."
+    yield from _metric("rocmcfg_golden_differences", text, counted)
+    text = "Facts of the golden host that this host does not show."
+    unknown = len(report.differences) - len(known)
+    yield from _metric("rocmcfg_golden_unknown_facts", text, [({}, unknown)])
+    names = dict.fromkeys(each.fact for each in report.mattering)
+    text = "A fact that is not as on the golden host, and matters for jobs."
+    yield from _metric("rocmcfg_golden_difference", text, [({"fact": name}, 1) for name in names])
 
 
 def _metric(name: str, text: str, samples: Sequence[tuple[Mapping[str, str], int]]) -> Iterator[str]:

@@ -1,0 +1,144 @@
+"""Compare the facts of a host with those of the golden host: what differs, what of it matters, what to do.
+What is expected to differ between hosts, such as the addresses of GPUs, is not compared."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from rocmcfg.model.difference import WEIGHTS, Difference
+from rocmcfg.model.facts import Gpu
+from rocmcfg.model.host_facts import Advice, ComparedFacts, FactGroup, FactRow, GpuFacts, HostFacts
+from rocmcfg.model.regex import regex
+from rocmcfg.model.spelling import same
+
+_NUMBER = regex(r"([0-9]{1,18}(?:\.[0-9]{1,6})?)( ?\w*)")
+_SEVERAL = " × "
+_NOT_SHOWN = "this host does not show it"
+
+
+def differences(
+    golden: ComparedFacts, host: HostFacts, rows: Sequence[FactRow], groups: Mapping[str, FactGroup]
+) -> tuple[Difference, ...]:
+    """Return the differences; those that matter most come first. A fact that the golden host does not have is
+    not compared, so that one can be deleted from its document."""
+    reasons = {each.fact: each.reason for each in reversed(host.cannot_be_told)}
+    differing: list[Difference] = []
+    for row in rows:
+        if row.of == "host":
+            differing += _of_host(row, golden, host.compared, reasons)
+        else:
+            differing += _of_gpus(row, golden.gpus, host.compared.gpus, reasons)
+    for group in groups.values():
+        differing += _of_group(group, golden.group(group.id), host.compared.group(group.id), reasons)
+    kept = (each for each in differing if not is_ignored(each.fact, golden.ignore))
+    return tuple(sorted(kept, key=lambda each: (WEIGHTS.index(each.severity), bool(each.reason))))
+
+
+def is_ignored(fact: str, patterns: Iterable[str]) -> bool:
+    return any(fnmatch.fnmatchcase(fact, pattern) for pattern in patterns)
+
+
+def advice(
+    facts: ComparedFacts, gpus: Sequence[Gpu], rows: Sequence[FactRow]
+) -> Iterator[tuple[FactRow, Advice, str]]:
+    """Yield each fact that is not as AMD's guides ask for it, with the advice and its value."""
+    by_address = {gpu.address: gpu for gpu in gpus}
+    for row in rows:
+        for asked in row.advised:
+            if row.of == "host":
+                values = [facts.values.get(row.id, "")] if any(map(asked.concerns, gpus)) else []
+            else:
+                concerned = (each for each in facts.gpus if asked.concerns(by_address[each.address]))
+                values = [each.values.get(row.id, "") for each in concerned]
+            wrong = [value for value in values if value and not asked.allows(value)]
+            if wrong:
+                yield row, asked, _counted(wrong)
+
+
+def _of_host(
+    row: FactRow, golden: ComparedFacts, here: ComparedFacts, reasons: Mapping[str, str]
+) -> Iterator[Difference]:
+    wanted, value = golden.values.get(row.id), here.values.get(row.id, "")
+    if wanted is not None and not _alike(wanted, value, row.within):
+        yield _difference(row, row.id, wanted, value, (), reasons)
+
+
+def _of_gpus(
+    row: FactRow, golden: Sequence[GpuFacts], here: Sequence[GpuFacts], reasons: Mapping[str, str]
+) -> Iterator[Difference]:
+    """Compare how many GPUs of a target have which value. If the number of GPUs differs, which is itself a
+    difference, only values that no GPU of the golden host has count."""
+    ids = dict.fromkeys(
+        id for gpu in golden for id in gpu.values if id == row.id or id.startswith(f"{row.id}.")
+    )
+    for id in ids:
+        wanted, actual = _values(golden, id), _values(here, id)
+        more = actual - wanted if len(golden) == len(here) else Counter(v for v in actual if v not in wanted)
+        lost = len(golden) == len(here) and sum(actual.values()) < sum(wanted.values())
+        if not more and not lost:
+            continue
+        where = (gpu.address for gpu in here if id in gpu.values and (gpu.gfx, gpu.values[id]) in more)
+        expected, value = (_counted(v for _, v in counter.elements()) for counter in (wanted, actual))
+        yield _difference(row, id, expected, value, (*where,) if len(wanted) == 1 else (), reasons)
+
+
+def _values(gpus: Sequence[GpuFacts], id: str) -> Counter[tuple[str | None, str]]:
+    return Counter((gpu.gfx, gpu.values[id]) for gpu in gpus if id in gpu.values)
+
+
+def _of_group(
+    group: FactGroup, golden: Mapping[str, str], here: Mapping[str, str], reasons: Mapping[str, str]
+) -> Iterator[Difference]:
+    """Compare facts with names of their own. Of parameters, those count that both hosts have, since another
+    kernel has others."""
+    if group.id in reasons:
+        golden = {}  # the reason is one remark, not one for each name
+        here = {}
+    names = {*golden} & {*here} if group.id == "parameters" else {*golden, *here}
+    for name in sorted(names):
+        wanted, value = golden.get(name), here.get(name)
+        near = group.within if name in group.near else 0.0
+        if wanted is not None and value is not None and (same(wanted, value) or _alike(wanted, value, near)):
+            continue
+        id = f"{group.id}.{name}"
+        reason = reasons.get(id, "") if value is None else ""
+        step = (group.unset if wanted is None else group.fix).format(name=name, value=wanted)
+        title = f"{group.name} {name}"
+        yield Difference(id, title, group.severity, wanted or "", value or "", (), reason, "", step)
+
+
+def _difference(
+    row: FactRow, id: str, golden: str, here: str, gpus: tuple[str, ...], reasons: Mapping[str, str]
+) -> Difference:
+    reason = "" if here else reasons.get(id) or reasons.get(row.id) or _NOT_SHOWN
+    name = f"{row.name} {id.partition('.')[2]}".rstrip()
+    fix = row.fix.format(value="VALUE" if _SEVERAL in golden else golden, here=here)
+    return Difference(id, name, row.severity, golden, here, gpus, reason, row.why, fix)
+
+
+def _alike(golden: str, here: str, within: float) -> bool:
+    """Return whether two values are the same, or numbers of one unit that differ by the share `within`."""
+    if golden == here or not within:
+        return golden == here
+    pair = [_NUMBER.fullmatch(value) for value in (golden, here)]
+    if pair[0] is None or pair[1] is None or pair[0][2] != pair[1][2]:
+        return False
+    wanted, number = float(pair[0][1]), float(pair[1][1])
+    return abs(wanted - number) <= within * wanted
+
+
+def _counted(values: Iterable[str]) -> str:
+    """Return the value that all GPUs have, or `7 × 16, 1 × 8`."""
+    counted = Counter(values)
+    if len(counted) <= 1:
+        return next(iter(counted), "")
+    rows = sorted(counted.items(), key=lambda row: (-row[1], _by_number(row[0])))
+    return ", ".join(f"{number}{_SEVERAL}{value}" for value, number in rows)
+
+
+def _by_number(value: str) -> tuple[int, str]:
+    number = re.match("[0-9]{1,9}", value)
+    return int(number[0]) if number else 0, value
