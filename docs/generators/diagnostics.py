@@ -26,7 +26,7 @@ ROOMS = {
     "RC33": "readers of variables",
     "RC40": "transactions",
     "RC43": "trial boots",
-    "RC44": "crashes of GPUs",
+    "RC44": "GPU crashes",
     "RC45": "tries of settings",
     "RC5": "verify",
     "RC6": "explain",
@@ -39,16 +39,16 @@ ROOMS = {
 # Summaries that are put together elsewhere than where the diagnostic is made.
 SAID = {
     "RC4506": "a GPU is not at rest after a fault, or amdgpu no longer drives it",
-    "RC0001": "the command line cannot be understood (said as the option's own message)",
+    "RC0001": "the command line cannot be understood (the message names the option)",
     "RC1003": "KEY: not valid in the format (one diagnostic per key)",
     "RC3003": "PROGRAM: failed, did not finish in time, or is not installed",
     "RC3103": "a boot entry is missing an argument, or still has one that was removed",
-    "RC3108": "an argument holds a text that the boot loader reads differently, such as a semicolon for GRUB",
-    "RC3204": "an initramfs image does not hold our modprobe.d file in its present form",
-    "RC3014": "no known boot loader, or several and no proof which one boots the host",
-    "RC3015": "rocmcfg cannot configure the boot loader of this host yet, or the host has a configuration of "
-    "its own for its boot",
-    "RC7302": "no document of a host was found",
+    "RC3108": "an argument has text that the boot loader reads differently, such as a semicolon for GRUB",
+    "RC3204": "an initramfs image does not contain rocmcfg's present modprobe.d file",
+    "RC3014": "no known boot loader, or several and no proof of which one boots the host",
+    "RC3015": "rocmcfg cannot configure the boot loader of this host yet, or the host's own configuration "
+    "sets the kernel arguments",
+    "RC7302": "found no document of a host",
     "RC3016": "rocmcfg cannot configure the initramfs generator of this host yet",
 }
 # Ids that had a meaning once, and get no other.
@@ -72,7 +72,7 @@ RETIRED = {
 ONE_MEANING = {
     "RC4503": "there is no such try",
     "RC4510": "`--crashed`: the machine did not go down during a run of this try",
-    "RC4514": "`--drop`: the variable is not set here, or none that rocmcfg knows is",
+    "RC4514": "`--drop`: the variable is not set here, or no variable that rocmcfg knows is set",
     "RC2015": "a kernel argument does not do what it seems to",
     "RC2016": "nothing reads the variable",
     "RC2017": "the reader of a variable does not accept the value",
@@ -92,24 +92,25 @@ ONE_MEANING = {
     "RC2002": "`--set` specifies a value that cannot be written",
     "RC4034": "a program failed, or left unusable files, and the earlier files were restored",
     "RC3170": "an unclosed foreign quote, on a command line or in modprobe.d, would hide rocmcfg's arguments",
-    "RC2025": "the profiles that --profile auto chose, and the GPUs for which it found none",
-    "RC2050": "what a setting really does on this host: the opposite, nothing, harm, taint, less",
+    "RC2025": "the profiles that --profile auto chose, and the GPUs without a profile",
+    "RC2050": "what a setting really does on this host: the opposite, nothing, damage, a taint, or less",
     "RC2060": "the opposite of what cures a known issue of a GPU of this host",
-    "RC2055": "a setting hands over the machine: refused if a user other than root may have written it",
+    "RC2055": "a setting gives its author control of the machine: refused if a user other than root may "
+    "have written it",
     "RC3020": "--root: there is no host",
     "RC3002": "a file or folder cannot be written: read-only, full, or not root",
     "RC2101": "no kernel, or none of the installed ones, has this parameter",
     "RC2104": "the value would keep the module from loading",
     "RC4003": "a file at a path of rocmcfg's differs from what rocmcfg wrote",
-    "RC4012": "everything was rolled back: the host is unchanged, or which files programs regenerated",
+    "RC4012": "everything was rolled back; the host is unchanged, except for regenerated files",
     "RC4024": "there is no such transaction, or it is a trial, and a rollback cannot go back to a trial",
-    "RC4404": "no crash was saved, or none or several have the id",
+    "RC4404": "no crash was saved, or not exactly one has the id",
     "RC4310": "no trial boot with this boot loader",
     "RC6001": "nothing is known about a name",
     "RC6002": "--kernel RELEASE: not a kernel version",
     "RC7004": "--kernel RELEASE: not a kernel version",
     "RC7101": "unknown: nothing has or reads this name",
-    "RC7102": "misspelt: nothing has or reads this name, and another one is meant",
+    "RC7102": "misspelt: nothing has or reads this name, which stands for another one",
     "RC7122": "undoes a cure: the opposite of what cures a known issue of this GPU",
     "RC7103": "illegal value: the driver would not load, or the reader does not accept it",
     "RC7104": "inverted: the value does the opposite of what is meant",
@@ -131,8 +132,8 @@ ONE_MEANING = {
     "RC7120": "limited: right, but only partly reached on some kernels or GPUs",
     "RC7121": "not exported: the shell that reads the file has it, but no program gets it",
     "RC7123": "costly: it does what people set it for, at a price",
-    "RC7124": "debugging: of use only to whoever looks for a fault",
-    "RC7125": "hands over: who can write the named place chooses what others run or read",
+    "RC7124": "debugging: useful only to find a fault",
+    "RC7125": "hands over: a user who can write the named place chooses what others run or read",
     "RC9000": "a defect of rocmcfg",
 }
 # Ids that no call gives as they are, with the severities that they may have.
@@ -198,8 +199,9 @@ def page() -> str:
     lines = [
         "# Diagnostics",
         "",
-        "Every problem and remark has an id that keeps its meaning between releases. Words in CAPITALS stand",
-        "for the names in a message, `…` for composed text. `docs/generate.py` writes this page.",
+        "Every problem and remark has an id that keeps its meaning between releases. In this table, words in",
+        "CAPITALS stand for the names in a message, and `…` stands for composed text. `docs/generate.py`",
+        "writes this page.",
     ]
     for prefix, title in ROOMS.items():
         lines += [
