@@ -27,27 +27,27 @@ There are four kinds of proof:
 - **Loader alone**: the loader boots with real firmware, with a small program in place of the kernel. This
   shows which arguments a boot gets, and that a trial is one boot, for the versions in Debian. No package
   index has Limine; its test is run by hand (`tests/loaders/test_limine.py`).
-- **Recorded**: a tree of files like those of a host, and stand-ins for the host's programs that follow the
-  source of each program. This shows what rocmcfg reads, writes and prints. It does not show that the loader
-  boots the result.
+- **Recorded**: rocmcfg works on a tree of files like those of a host, with stand-ins for the host's programs
+  that follow the source of each program. This shows what rocmcfg reads, writes and prints. It does not show
+  that the loader boots the result.
 - **Refused**: rocmcfg recognises the chain, writes nothing, and says what to do by hand.
 
 These rules hold for all chains. Arguments take effect at the next boot, in the normal entries of this system
-and in the entries of kernels installed later. Entries for rescue and fallback, of snapshots and of other
-systems stay as they are, except entries that GRUB's scripts generate from the arguments of all entries: each
-loader names them, and the plan warns about them. An undo removes rocmcfg's part, also from entries made
-later, and leaves what others wrote. In a line of another owner, rocmcfg's part is between rocmcfg.begin and
-rocmcfg.end.
+and in the entries of kernels installed later. rocmcfg does not change entries for rescue and fallback, of
+snapshots and of other systems. The exceptions are entries that GRUB's scripts generate from the arguments of
+all entries: the sections below name them, and the plan warns about them. An undo removes rocmcfg's part, also
+from entries made later, and leaves what others wrote. In a line of another owner, rocmcfg's part is between
+`rocmcfg.begin` and `rocmcfg.end`.
 
-If the loader, or a program before it, would read a value differently, such as a semicolon in GRUB, the value
-is refused (RC3108); rocmcfg never quotes it. It does not repair files of others: after an open quote, or a
-line of GRUB's script that ends too early, it writes nothing (RC3170, RC3172).
+If the loader, or a program before it, would read a value differently (GRUB ends a command at a semicolon),
+rocmcfg refuses the value (RC3108); it never quotes it. It does not repair the files of others: after an open
+quote, or a line of GRUB's script that ends too early, it writes nothing (RC3170, RC3172).
 
 With systemd-boot and Limine, a trial is a copy of an entry with the trial's arguments after all others. The
 loader boots the copy once (`bootctl set-oneshot`): it deletes the EFI variable before it boots anything. With
-GRUB, a trial uses the word $rocmcfg_trial on every normal entry, and commands with which GRUB moves the
-arguments of one boot from its environment block (grubenv) to that word: the boot after it has none. There is
-no trial if GRUB cannot write that block: on Btrfs, LVM and RAID.
+GRUB, every normal entry gets the word `$rocmcfg_trial`. At the next boot, GRUB moves the trial's arguments
+from its environment block (grubenv) to that word, so the boot after it has none. There is no trial if GRUB
+cannot write that block: on Btrfs, LVM and RAID.
 """
 
 
@@ -66,7 +66,7 @@ def page() -> str:
     lines += [f"| {row.name} | no | refused, {_counted(row.name)} | no |" for row in _refused()]
     for name in registry.NAMES:
         lines += ["", *_chain(name)]
-    lines += ["", "## Refused", "", "On these systems, add the arguments by hand:"]
+    lines += ["", "## Refused", "", "rocmcfg does not configure these systems. Add the arguments by hand:"]
     for row in _refused():
         lines += ["", f"### {row.title}", "", "```", _by_hand(row.manual), "```"]
         if row.renders:
@@ -87,15 +87,15 @@ _PEERS = """## Peers and the real programs
 figures below. Each row names the version of the program.
 
 **Random files.** A program and rocmcfg read the same randomly generated files. *Ordinary* files are like
-those that people write: both must agree on all of them. Each *odd* file has one peculiarity. There rocmcfg
-may refuse, or say that the value is unknown; a wrong value, or a wrong promise of `plan`, is a fault.
+those that people write: both must agree on all of them. Each *odd* file has one peculiarity. rocmcfg may
+refuse an odd file, or say that the value is unknown; a wrong value, or a wrong promise of `plan`, is a fault.
 
 | program: what it reads | version | ordinary: agree | odd: agree | unknown | faults | theirs, scope |
 |---|---|---|---|---|---|---|"""
 _SUITES = """
-**Cases of peers' own tests**, from their sources, which are not kept here. *Theirs*: the peer reads the file
-differently from the program that the file is for. *Scope*: the two read different things. Cases that are *not
-expressible* are about something else.
+**Cases of peers' own tests**, from their sources, which this project does not keep. *Theirs*: the peer reads
+the file differently from the program that the file is for. *Scope*: the two read different things. Cases that
+are *not expressible* test something that rocmcfg does not read.
 
 | sources of | version | cases | agree | unknown | faults | theirs | scope | not expressible |
 |---|---|---|---|---|---|---|---|---|"""
@@ -118,7 +118,7 @@ def _peers() -> Iterator[str]:
         yield f"| {row['name']} | {row['version']} | {' | '.join(row[name] for name in _COUNTED)} |"
     told = sum(int(row["cases"]) - int(row["not expressible"]) for row in suites)
     yield f"\n{told} cases can be expressed."
-    yield "`tests/peers/differences.toml` lists those that differ, with the reason."
+    yield "`tests/peers/differences.toml` lists the differences, with their reasons."
 
 
 def _chain(name: str) -> Iterator[str]:

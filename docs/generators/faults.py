@@ -13,9 +13,9 @@ _START = """\
 # Fault classes
 
 A fault class is a kind of failure that a log of an AMD GPU may show. Its number stays the same in every
-release of rocmcfg, so that a script, an alert or a report can refer to it; `rocmcfg doctor` names it, and
-`rocmcfg explain AMD-501` shows this text. The hundreds of a number are the layer that failed. Where a
-[known issue](issues.md) explains a line, doctor names the issue instead, because the issue has a cure.
+release of rocmcfg, so that a script, an alert or a report can refer to it. `rocmcfg doctor` names the class,
+and `rocmcfg explain AMD-501` shows its text. The hundreds of a number stand for the layer that failed. If a
+[known issue](issues.md) explains a line, `doctor` names the issue instead, because the issue has a cure.
 
 Every class says how severe the fault is, who is probably at fault, whether work goes on, and what to do next:
 
@@ -27,7 +27,7 @@ Every class says how severe the fault is, who is probably at fault, whether work
 |---|---|
 {actions}
 
-A line marked "made" was made of a format string in the sources; all others are copied from logs.
+A line marked "made" is built from a format string in the sources; all others are copied from logs.
 """
 
 
@@ -70,7 +70,7 @@ def _fault(fault: Fault) -> Iterator[str]:
     if fault.collect:
         yield f"* A report needs: {'; '.join(faults.collectibles()[key].what for key in fault.collect)}"
     if fault.general:
-        yield "* The general class of its layer: lines that have no class of their own"
+        yield "* This is the general class of its layer, for lines that have no class of their own"
     yield from ("", "In a log, for example:", "", "```text")
     yield from (line.text for line in fault.lines)
     yield "```"

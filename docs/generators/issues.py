@@ -16,7 +16,7 @@ _SYMPTOMS = (
     ("Sleep, black screens, flicker", r"suspend|sleep|black|flicker|login screen|panel|FreeSync|page ?flip"),
     ("Not enough memory", r"half of the memory|out of (GPU )?memory|not enough memory|mmap|does not fit|VAE"),
     (
-        "The driver gives the GPU up, or it is gone",
+        "The driver gives up the GPU, or the GPU is gone",
         r"gives the |gives up|not loaded|not build|discovery|gone|PCIe atomics|no graphics|MI50|guest"
         r"|power controller|display firmware|PCIe completion|virtual machine|DMUB",
     ),
@@ -30,12 +30,20 @@ _SYMPTOMS = (
         r"hang|time-?out|reset|answer|stall|freez|deadlock|queue|too many processes|stops",
     ),
     ("Memory faults, crashes", r"fault|crash|illegal|INVALID_ISA|exception|oops|panic|page|Memory in use"),
-    ("Slow, hot, odd figures", ""),
+    ("Slow, hot, or odd readings", ""),
 )
 _ANY = "Any GPU"
 _PARTS = (
-    ("spelling", "What lint finds", "Names and values that people get wrong; `rocmcfg lint` finds them."),
-    ("advice", "What AMD advises", "Settings of AMD's own guides; doctor recognises no fault in them."),
+    (
+        "spelling",
+        "What lint finds",
+        "`rocmcfg lint` finds these names and values, which people often get wrong.",
+    ),
+    (
+        "advice",
+        "What AMD advises",
+        "AMD's own guides recommend these settings. They belong to no fault in a log.",
+    ),
 )
 
 
@@ -45,8 +53,8 @@ def page() -> str:
     lines = [
         "# Known issues",
         "",
-        "The issues that `rocmcfg doctor` recognises in a log. Log lines are samples: addresses and numbers",
-        "differ.",
+        "This page lists the issues that `rocmcfg doctor` recognises in a log. The log lines are samples:",
+        "the addresses and numbers in your log differ.",
         GENERATED.format("rocmcfg/knowledge/data/issues"),
         "",
         "[By symptom](#by-symptom) · [by GPU](#by-gpu) · [all faults](#faults) · "

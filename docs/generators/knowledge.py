@@ -70,8 +70,8 @@ def profiles() -> str:
     lines = [
         "# Profiles",
         "",
-        "Every shipped profile with every setting: its reason, its evidence and its cost. `rocmcfg profile",
-        "show` shows this for one host, and which settings apply there. "
+        "This page lists every shipped profile and every setting in it, with its reason, evidence and cost.",
+        "`rocmcfg profile show` shows the same for your host, and which settings apply there. "
         + GENERATED.format("profiles/*.toml"),
         "",
         "## Which profile for which GPU",
@@ -83,11 +83,11 @@ def profiles() -> str:
         kind = {True: " (APUs)", False: " (no APUs)", None: ""}[profile.apu]
         lines += [f"For {', '.join(profile.gfx)}{kind}." if profile.gfx else "For any GPU."]
         if profile.use is not Use.AUTO:
-            lines += ["`--profile auto` does not choose it."]
+            lines += ["`--profile auto` does not choose this profile."]
         if profile.use is Use.DIAGNOSIS:
-            lines += ["For one command with `rocmcfg run`, not for a whole host."]
+            lines += ["Use it for one command with `rocmcfg run`, not for a whole host."]
         if profile.extends:
-            lines += [f"Takes everything from {profile.extends}."]
+            lines += [f"It has all settings of {profile.extends}."]
         else:
             lines += [text for note in profile.notes for text in ("", f"> {note}")]
             lines += [text for p in profile.parameters for text in ("", _parameter(p))]
@@ -105,12 +105,13 @@ def all_profiles() -> tuple[Profile, ...]:
 
 def _parameter(parameter: ProfileParameter) -> str:
     end = f" to {parameter.high}" if parameter.high is not None else " or more"
-    limits = {"memory": ", and no more than the memory of the host", "gpus": ", and no more than are there"}
+    limits = {"memory": ", and at most the memory of the host", "gpus": ", and at most the GPUs of the host"}
     within = limits.get(parameter.within, "")
     unit = f" {parameter.unit}" if parameter.unit else ""
     return (
-        f"You give `--set profile.{parameter.name}=NUMBER`: {_sentence(parameter.summary)} "
-        f"It takes {parameter.low}{end}{unit}{within}; without it, what needs it is left out."
+        f"You choose `--set profile.{parameter.name}=NUMBER`: {_sentence(parameter.summary)} "
+        f"Allowed: {parameter.low}{end}{unit}{within}. Without the number, rocmcfg leaves out the settings "
+        "that need it."
     )
 
 
@@ -130,7 +131,7 @@ def _setting(setting: Setting) -> Iterator[str]:
     yield f"* `{_spelled(setting)}` ({', '.join(marks)})"
     yield f"  * {_sentence(setting.because)}"
     if setting.when:
-        yield f"  * Only where: {', or '.join(map(_condition, setting.when))}."
+        yield f"  * Only with: {', or '.join(map(_condition, setting.when))}."
     if setting.cost:
         yield f"  * Cost: {_sentence(setting.cost)}"
     if setting.evidence:

@@ -47,7 +47,7 @@ EXAMPLES = (
         ),
     ),
     (
-        "Try it for one boot; after the reboot, confirm or reject it:",
+        "Try a profile for one boot; after the reboot, confirm or reject it:",
         (
             "sudo rocmcfg apply --profile gfx1201 --trial",
             "sudo reboot",

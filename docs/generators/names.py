@@ -20,8 +20,9 @@ def parameters() -> str:
     lines = [
         "# Module parameters",
         "",
-        "This page covers the kernels whose data were read; a distribution may backport changes.",
-        "`rocmcfg explain NAME` reads the installed kernels. " + GENERATED.format("rocmcfg/knowledge/data"),
+        "This page describes the parameters of the kernels that the catalogue covers; a distribution may",
+        "backport changes. For your installed kernels, run `rocmcfg explain NAME`. "
+        + GENERATED.format("rocmcfg/knowledge/data"),
         "",
         *_met({name: parameter.summary for name, parameter in known.parameters.items()}),
     ]
@@ -45,7 +46,8 @@ def environment() -> str:
     lines = [
         "# Kernel arguments and environment variables",
         "",
-        "`rocmcfg explain NAME` shows this for your host. " + GENERATED.format("rocmcfg/knowledge/data"),
+        "This page describes the kernel arguments and the variables that matter for ROCm. `rocmcfg explain",
+        "NAME` shows the same for your host. " + GENERATED.format("rocmcfg/knowledge/data"),
         "",
         *_met(summaries),
         "",
@@ -62,7 +64,7 @@ def environment() -> str:
         lines += ["* Nothing reads it."] if v.unknown else []
         lines += ["* Read at build time only."] if v.build_only else []
         before = f"{v.reader} before {v.presence_before}"
-        lines += [f"* In {before} any value counts as set, also 0."] if v.presence_before else []
+        lines += [f"* In {before} any value turns it on, even 0."] if v.presence_before else []
         lines += [f"* Values: {_legal(v.values, v.pattern, False)}"] if v.values or v.pattern else []
         span = [f"since {v.since}"] if v.since else []
         span += [f"until {v.until}"] if v.until else []
@@ -81,7 +83,7 @@ def _met(summaries: Mapping[str, str]) -> list[str]:
     return [
         "## The twelve most frequent names",
         "",
-        "Most profiles and known issues are about these names.",
+        "Most profiles and known issues mention these names.",
         "",
         *listed,
     ]

@@ -199,7 +199,9 @@ def _say(printer: Printer, applied: Planned, *, tries: bool = False) -> None:
         return
     if trial:
         printer.line(f"The next boot is a trial (transaction {transaction}).")
-        outcome = "If you do not confirm it, the boot after that is as today's, even after a hang."
+        outcome = (
+            "If you do not confirm it, the boot after that has today's configuration, even after a hang."
+        )
         if after := trial.terms.confirm_after:
             outcome = (
                 f"If all is well, it confirms itself {timedelta(seconds=after)} after it starts. {outcome}"

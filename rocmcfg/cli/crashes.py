@@ -39,14 +39,14 @@ def turn_on(printer: Printer, *, root: str = opt.ROOT) -> None:
     printer.document(problems, switched)
     printer.line("The black box is on." if switched.changed else "The black box was on already.")
     if switched.waiting:
-        printer.line("What the kernel has of a crash now is being saved.")
+        printer.line("rocmcfg is saving the crash that the kernel still has.")
     printer.problems(problems)
 
 
 def turn_off(printer: Printer, *, root: str = opt.ROOT) -> None:
-    """Save no further crashes.
+    """Stop saving crashes.
 
-    Crashes that were saved stay until you forget them.
+    Saved crashes stay until you remove them with `rocmcfg crashes forget`.
     """
     host = hosts.open_host(printer, root)
     hosts.require_rights(printer, host)
@@ -62,7 +62,7 @@ def turn_off(printer: Printer, *, root: str = opt.ROOT) -> None:
 
 
 def list_crashes(printer: Printer, *, root: str = opt.ROOT) -> None:
-    """List the crashes that were saved."""
+    """List the saved crashes."""
     host = _readable(printer, root)
     listed = workflow.crashes(host)
     printer.document(listed.problems, listed)
@@ -90,7 +90,7 @@ def list_crashes(printer: Printer, *, root: str = opt.ROOT) -> None:
 
 
 def show(printer: Printer, *, id: str = _ID, root: str = opt.ROOT) -> None:
-    """Show a crash that was saved."""
+    """Show a saved crash."""
     host = _readable(printer, root)
     crash = workflow.crash(host, id)
     printer.document((), CrashDocument(crash))
@@ -126,14 +126,14 @@ def report(
         help="Also write the report and the log into a new folder.",
         takes="directory",
     ),
-    dump: bool = opt.switch("--dump", help="With --into: add the dump, which holds memory of programs."),
+    dump: bool = opt.switch("--dump", help="With --into: add the dump, which contains memory of programs."),
     root: str = opt.ROOT,
 ) -> None:
     """Describe a crash for an issue tracker.
 
     Host and user names, serial numbers, addresses, ids and secrets are replaced as
     far as rocmcfg knows their forms: read the report before you post it. The dump
-    cannot be redacted, and is added only if you say so.
+    cannot be redacted; rocmcfg adds it only with --dump.
     """
     if dump and not into:
         raise Misuse("--dump requires --into DIR")

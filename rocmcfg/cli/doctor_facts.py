@@ -32,11 +32,11 @@ def show_way(printer: Printer, diagnosis: Diagnosis) -> None:
     if diagnosis.access is None:
         return
     rows = []
-    for status in ("passed", "failed", "cannot be told", "not looked at"):
+    for status in ("passed", "failed", "unknown", "not checked"):
         layers = diagnosis.access.with_status(status)
         rows += [(status, ", ".join(layer.name for layer in layers))] if layers else []
     printer.gap()
-    printer.line("The way of a program to the GPU:")
+    printer.line("What a program needs to reach the GPU:")
     printer.pairs(rows)
     if printer.verbose:
         printer.pairs([(layer.name, layer.detail) for layer in diagnosis.access.layers if layer.detail])
@@ -47,8 +47,8 @@ def _show_doubts(printer: Printer, diagnosis: Diagnosis) -> None:
     if where.doubts and where.gfx_source == "this host":
         gfx = ", ".join(where.gfx)
         printer.paragraph(
-            f"The log may be from another machine: {' and '.join(where.doubts)}. It is judged by the GPU of "
-            f"this host, {gfx}; --gfx names another."
+            f"The log may be from another machine: {' and '.join(where.doubts)}. rocmcfg judges it for the "
+            f"GPU of this host, {gfx}; --gfx names another."
         )
 
 
@@ -76,14 +76,12 @@ def _show_memory(printer: Printer, memory: ApuMemory) -> None:
     else:
         printer.paragraph("The limit is not known here; by default it is half of the memory.")
     if not memory.command:
-        printer.paragraph("It is as high as is sensible: use a smaller model, batch or context.")
+        printer.paragraph("A higher limit makes no sense: use a smaller model, batch or context.")
         return
     printer.to_copy("To raise it:", memory.command)
     if memory.raised_to is None:
         printer.paragraph("  GIB: about three quarters of the memory; PAGES: GiB times 262144.")
-    printer.paragraph(
-        "Costs: what the GPU holds is not available to programs; the rest must do for the system."
-    )
+    printer.paragraph("Costs: programs cannot use the memory that the GPU holds; the system needs the rest.")
 
 
 def show_pairs(printer: Printer, diagnosis: Diagnosis) -> None:

@@ -56,7 +56,7 @@ def show_nothing(printer: Printer, diagnosis: Diagnosis, read: str) -> None:
     look at next."""
     if read:
         printer.gap()
-        printer.wrapped(f"No line of a known issue or a fault class in {read}.", indent="")
+        printer.wrapped(f"No known issue and no fault class matches a line in {read}.", indent="")
         _show_kind(printer, diagnosis)
     printer.problems(diagnosis.diagnostics)
 

@@ -24,7 +24,7 @@ def fleet(
     *,
     paths: tuple[str, ...] = opt.argument(
         "[FILE]…",
-        "JSON documents of verify, status, doctor or facts, or folders with them; - is the standard input.",
+        "JSON documents of verify, status, doctor or facts, or folders with them; - reads standard input.",
         "file",
         "texts",
         required=False,

@@ -126,7 +126,7 @@ def asking(
     plan. Call `require_rights` first."""
     if not yes and not sys.stdin.isatty():
         hint = f"add --yes to go ahead without a question; `rocmcfg {look}` shows what it would do"
-        raise fail("RC3024", "no question can be asked: the input is not a terminal", hint=hint)
+        raise fail("RC3024", "cannot ask a question: the input is not a terminal", hint=hint)
     printer.may_change(host)
     interrupts.heed()
 

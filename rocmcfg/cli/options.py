@@ -285,7 +285,7 @@ TRY_RUNS = number(
     takes="free",
 )
 TRY_BUDGET = text(
-    "--budget", metavar="TIME", help="Begin no run after this time of running: 90m, 8h.", takes="free"
+    "--budget", metavar="TIME", help="Start no further run after this time: 90m, 8h.", takes="free"
 )
 
 
@@ -331,7 +331,7 @@ class TrialTerms(NamedTuple):
     confirm_after: str = text(
         "--confirm-after",
         metavar="TIME",
-        help="With --trial: it confirms itself this long after its boot began (90s, 10m, 1h) if verify "
+        help="With --trial: confirm the trial this long after its boot began (90s, 10m, 1h) if verify "
         "succeeds, the kernel log is clean and a user has logged in.",
         takes="free",
     )

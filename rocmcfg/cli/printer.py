@@ -80,7 +80,7 @@ def lost(problem: OSError) -> None:
     _to_nobody(sys.stdout)
     if not isinstance(problem, BrokenPipeError):
         _unwritten.append(sys.stdout)
-        complain(f"the output could not be written: {problem.strerror or problem}\n")
+        complain(f"cannot write the output: {problem.strerror or problem}\n")
 
 
 def _to_nobody(stream: TextIO) -> None:

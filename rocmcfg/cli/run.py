@@ -31,7 +31,7 @@ def run(
         takes="free",
     ),
     result_file: str = opt.text(
-        "--json", metavar="FILE", help="Write how it ended, and why, to FILE.", takes="file"
+        "--json", metavar="FILE", help="Write to FILE how the program ended, and why.", takes="file"
     ),
     log: str = opt.text(
         "--log", metavar="FILE", help="Read the kernel's lines from FILE, from its end on.", takes="file"
@@ -39,8 +39,8 @@ def run(
 ) -> None:
     """Run a program, and say why it failed.
 
-    If the program fails, or if the kernel logs a fault of the GPU meanwhile, one sentence on stderr says
-    which known issue, fault or part is the cause. The exit code is that of the program.
+    If the program fails, or if the kernel logs a GPU fault while it runs, one sentence on stderr names the
+    known issue, the fault or the part that is the cause. The exit code is that of the program.
     """
     limit = seconds(timeout, "--timeout")
     host = hosts.open_host(printer, "/")

@@ -122,4 +122,4 @@ def forget(printer: Printer, *, number: str = opt.argument("TRY", "The number of
             raise fail("RC4503", f"there is no try {number}", hint="`rocmcfg tries list` shows them")
         state.remove(int(number))
     printer.document((), ForgottenDocument(int(number)))
-    printer.line(f"Try {number} is forgotten.")
+    printer.line(f"Removed: try {number}.")

@@ -28,17 +28,17 @@ def say_what_comes(printer: Printer, attempt: Try) -> None:
     else:
         few, many = (expected_runs(rate, design.error) for rate in (0.5, 0.05))
         printer.wrapped(
-            f"About {few} runs if the fault comes in every second run, and {many} if it comes in every "
-            f"twentieth; at most {design.most_runs}. A more frequent fault is found out sooner: run longer, "
+            f"About {few} runs if every second run fails, and {many} if every twentieth does; "
+            f"at most {design.most_runs}. A more frequent fault needs fewer runs: run longer, "
             "loop inside the program, or start several at once.",
             "",
         )
     if attempt.begun.without:
         names = ", ".join(attempt.begun.without)
-        printer.wrapped(f"{names}: set in this shell already; the control runs without.", "")
+        printer.wrapped(f"{names}: already set in this shell; the control runs do not have it.", "")
     printer.wrapped(
         "If bad memory is possible, run memtest_vulkan first: no setting cures it. Ctrl-C loses no run: "
-        f"`rocmcfg tries resume {number}` goes on.",
+        f"`rocmcfg tries resume {number}` continues.",
         "",
     )
 
@@ -81,7 +81,7 @@ def carry_out(
     except (Stopped, KeyboardInterrupt):
         printer.end_progress()
         summary = f"stopped; try {attempt.number} keeps the runs so far"
-        raise fail("RC4515", summary, hint=f"`{resume}` goes on") from None
+        raise fail("RC4515", summary, hint=f"`{resume}` continues it") from None
     printer.document(remarks, made)
     show(printer, made)
 
@@ -91,7 +91,9 @@ def show(printer: Printer, made: TryReport) -> None:
     if made.sentence:
         printer.paragraph(made.sentence)
     else:
-        printer.wrapped(f"Try {made.number} is not over: `rocmcfg tries resume {made.number}` goes on.", "")
+        printer.wrapped(
+            f"Try {made.number} has not ended: `rocmcfg tries resume {made.number}` continues it.", ""
+        )
     for advice in made.advice:
         printer.paragraph(advice)
     printer.line()
@@ -108,7 +110,9 @@ def show(printer: Printer, made: TryReport) -> None:
     ]
     printer.table(("ARM", "RUNS", "FAILED", "AT MOST", "TIME", "FAILURES"), rows)
     if made.kept:
-        printer.wrapped(f"Output and kernel lines of the first failures: {os.path.dirname(made.kept[0])}", "")
+        printer.wrapped(
+            f"Output and kernel messages of the first failures: {os.path.dirname(made.kept[0])}", ""
+        )
     if made.apply:
         printer.line()
         printer.to_copy("To keep it:", made.apply)

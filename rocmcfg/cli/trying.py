@@ -33,23 +33,23 @@ class FailureOptions(NamedTuple):
     timeout: str = opt.text(
         "--timeout",
         metavar="TIME",
-        help="A run that takes longer has failed, and is ended: 90, 10m, 2h.",
+        help="End a run after this time, and count it as failed: 90, 10m, 2h.",
         takes="free",
     )
     bad_output: str = opt.text(
         "--bad-if-output",
         metavar="REGEX",
-        help="A run that prints a line which matches has failed.",
+        help="Count a run as failed if it prints a matching line.",
         takes="free",
     )
     check: str = opt.text(
         "--check",
         metavar="COMMAND",
-        help="A run has failed if this shell command fails after it.",
+        help="Count a run as failed if this shell command fails after it.",
         takes="free",
     )
     same_output: bool = opt.switch(
-        "--same-output", help="A run has failed if it prints something else than the first good control run."
+        "--same-output", help="Count a run as failed if its output differs from the first good control run."
     )
     log: str = opt.text(
         "--log", metavar="FILE", help="Read the kernel's lines from FILE, from its end on.", takes="file"
@@ -84,7 +84,8 @@ class LimitOptions(NamedTuple):
     runs: int | None = opt.TRY_RUNS
     budget: str = opt.TRY_BUDGET
     no_warm_up: bool = opt.switch(
-        "--no-warm-up", help="Count the first run of each arm too, which may fill caches and compile kernels."
+        "--no-warm-up",
+        help="Also count the first run of each arm, which may fill caches and compile kernels.",
     )
 
 
@@ -93,22 +94,22 @@ def try_(
     *,
     command: tuple[str, ...] = opt.argument(
         "CMD [ARG…]",
-        "The program to run, after --. With --drop, names of variables may stand before --.",
+        "The program to run, after --. With --drop, you may name variables before --.",
         "command",
         "texts",
     ),
-    drop: bool = opt.switch("--drop", help="Find which of the variables that are set here can go."),
-    which: bool = opt.switch("--which", help="Find which of the settings cure the fault: 2 to 12 of them."),
-    cost: bool = opt.switch("--cost", help="Compare the time of a run with the settings and without."),
+    drop: bool = opt.switch("--drop", help="Find which of the variables in this shell you can drop."),
+    which: bool = opt.switch("--which", help="Find which of 2 to 12 settings cure the fault."),
+    cost: bool = opt.switch("--cost", help="Compare the time of a run with and without the settings."),
     requested: opt.RequestOptions = opt.RequestOptions(),
     failure: FailureOptions = FailureOptions(),
     limits: LimitOptions = LimitOptions(),
 ) -> None:
-    """Try whether settings cure a fault.
+    """Test whether settings cure a fault.
 
     The program runs without the settings until it has failed three times, then with them until it fails
-    or has run well often enough. Nothing of the host is changed. Every run is kept, so that an interruption
-    loses none: `rocmcfg tries resume` goes on.
+    or has run well often enough. It changes nothing on the host. After an interruption, `rocmcfg tries
+    resume` continues with the runs so far.
     """
     from rocmcfg.cli import try_view
     from rocmcfg.workflow import trying
@@ -149,8 +150,8 @@ def _parted(command: tuple[str, ...], kind: Kind) -> tuple[tuple[str, ...], tupl
     program = find(command[0], os.environ)
     if program is None and len(command) == 1 and re.search(r"\s", command[0]):
         raise Misuse(
-            f"{command[0]!r} is not the name of a program: it is a line for a shell",
-            hint=f"write the words apart, or run it with `sh -c {shlex.quote(command[0])}`",
+            f"{command[0]!r} is not the name of a program, but a shell command line",
+            hint=f"write the words without the quotes, or run it with `sh -c {shlex.quote(command[0])}`",
         )
     if program is None:
         missing = errno.EACCES if os.path.exists(command[0]) else errno.ENOENT
@@ -164,16 +165,18 @@ def _settings(
     """Return the variables to try. Raises Misuse or RocmcfgError."""
     if kind == "drop":
         if requested.request() != Request():
-            raise Misuse("--drop takes what is set here: name variables before --, or none for all")
+            raise Misuse(
+                "--drop tests variables of this shell: name them before --, or name none to test all"
+            )
         return _set_here(dropped)
     pairs = variables(printer, host, requested, only_variables=True)
     if not pairs:
         raise Misuse(
             "name what to try with --set or --profile",
-            hint="`rocmcfg run -- PROGRAM` and `rocmcfg doctor` name what may cure the fault",
+            hint="`rocmcfg run -- PROGRAM` and `rocmcfg doctor` name settings that may cure the fault",
         )
     if kind == "which" and not 2 <= len(pairs) <= MOST_SETTINGS:
-        raise Misuse(f"--which takes 2 to {MOST_SETTINGS} variables, and these are {len(pairs)}")
+        raise Misuse(f"--which takes 2 to {MOST_SETTINGS} variables, not {len(pairs)}")
     return tuple(Variable(name, value) for name, value in pairs.items())
 
 
@@ -184,7 +187,7 @@ def _set_here(names: tuple[str, ...]) -> tuple[Variable, ...]:
     wanted = [name.removeprefix("env.") for name in names] or sorted(catalogue.load().variables)
     missing = [name for name in wanted if name not in os.environ]
     if names and missing:
-        hint = "`env` prints what is set; kernel settings cannot be dropped without a reboot"
+        hint = "`env` prints the variables; kernel settings cannot be dropped without a reboot"
         raise fail("RC4514", f"{missing[0]} is not set here", hint=hint)
     set_here = tuple(Variable(name, os.environ[name]) for name in wanted if name in os.environ)
     if not set_here:

@@ -57,7 +57,7 @@ class Assignment(NamedTuple):
 def untold(name: str, source: str, hint: str) -> Diagnostic:
     """Return the warning that a variable's value is not known without running the file."""
     summary = f"cannot determine the value that {source} gives {name}"
-    detail = "it depends on a condition, another program, a variable of the session or the release"
+    detail = "it depends on a condition, another program, a variable of the session, or the release"
     return warning("RC3307", summary, detail=detail, location=source, hint=hint)
 
 

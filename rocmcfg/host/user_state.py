@@ -164,7 +164,7 @@ class UserState:
                 f"another try of yours is running{who}",
                 detail="two at once would share the GPU, and each would see the other's faults",
                 location=path,
-                hint="wait until it ends, or end it with Ctrl-C; `rocmcfg tries resume` goes on with it",
+                hint="wait until it ends, or stop it with Ctrl-C; `rocmcfg tries resume` continues it",
             ) from problem
         try:
             os.ftruncate(descriptor, 0)
@@ -195,7 +195,7 @@ def _others(path: str) -> Exception:
         "RC4502",
         f"other users may change {path}, so rocmcfg does not use the tries in it",
         location=path,
-        hint="make yourself its owner, and let nobody else write: chmod go-w; as root, use `sudo -H`",
+        hint="make yourself its owner and its only writer: chmod go-w; as root, use `sudo -H`",
     )
 
 

@@ -16,15 +16,15 @@ _PARTIES: Mapping[Party, str] = {
     "hardware": "the hardware",
 }
 _CONTINUES: Mapping[Continues, str] = {
-    "yes": "Work goes on.",
-    "no": "Work on this GPU does not go on until the cause is removed.",
-    "after-reset": "Work goes on after a reset of the GPU.",
-    "after-reboot": "Work goes on after a reboot.",
+    "yes": "Work can continue.",
+    "no": "Work on this GPU cannot continue until the cause is removed.",
+    "after-reset": "Work can continue after a reset of the GPU.",
+    "after-reboot": "Work can continue after a reboot.",
 }
 SEVERITIES: Mapping[Severity, str] = {
-    "fatal": "the GPU or the host cannot be used until something is done",
-    "error": "the work of a program is lost",
-    "degraded": "the GPU works with less than it has",
+    "fatal": "the GPU or the host is unusable until the cause is removed",
+    "error": "a program loses its work",
+    "degraded": "the GPU works, but not fully",
     "note": "harmless by itself",
 }
 ACTIONS: Mapping[Action, str] = {
@@ -32,7 +32,7 @@ ACTIONS: Mapping[Action, str] = {
     "smaller-work": "give the GPU less work at a time",
     "fix-rights": "give the user the right to use the GPU",
     "fix-setup": "change the set-up",
-    "update": "update what is named",
+    "update": "update the named component",
     "reset": "reset the GPU",
     "reboot": "reboot",
     "drain": "take the host out of service when its work is done",

@@ -103,6 +103,6 @@ def unexpected(problem: BaseException) -> Diagnostic:
     return error(
         "RC9000",
         f"unexpected: {type(problem).__name__}: {problem}",
-        hint="reinstall rocmcfg, since one of its files may be damaged; if the error remains, it is a "
+        hint="reinstall rocmcfg, because one of its files may be damaged; if the error remains, it is a "
         "defect: please report it with the output of --debug",
     )

@@ -19,7 +19,7 @@ def remarks(checks: Sequence[Check], hidden: Menu | None, root: str) -> Iterator
     if hidden is not None and any(check.target == Channel.CMDLINE.value for check in checks):
         yield info(
             "RC5007",
-            f"{hidden.path} cannot be read, so it is unknown what it gives to the next boot",
+            f"{hidden.path} cannot be read, so its effect on the next boot is unknown",
             detail=hidden.unreadable,
             location=hidden.path,
             hint=f"only root may read it: run `sudo rocmcfg verify{root_option(root)}`",

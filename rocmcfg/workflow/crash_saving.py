@@ -54,7 +54,7 @@ def save(host: Host, event_text: str, sleep: Callable[[float], None] = time.slee
     event = crash_events.read_event(host, event_text)
     if event is None:
         raise fail(
-            "RC4403", "this is no event of a crash", detail=event_text, hint="let udev start this command"
+            "RC4403", "this is not a crash event", detail=event_text, hint="let udev start this command"
         )
     if not event.is_amdgpu:
         return None
@@ -169,7 +169,7 @@ class _Copy:
             if self.stored > MOST_DUMP:
                 self.problem = f"it is larger than {MOST_DUMP >> 20} MiB when packed"
             elif time.time() > self._until:
-                self.problem = "the kernel took too long to give it"
+                self.problem = "the kernel took too long to deliver it"
             yield packed
         yield packer.flush()
 
@@ -203,7 +203,7 @@ def _save_dump(
         try:
             draft.add(store.DUMP, copy.pieces())
         except _NoRoom:
-            kept = f"less than {RESERVE >> 20} MiB of the disk would be left"
+            kept = f"less than {RESERVE >> 20} MiB of the disk would stay free"
             return Dump("dropped", copy.size, problem=kept)
         except Unwritable as problem:
             return Dump("dropped", copy.size, problem=problem.diagnostics[0].summary)

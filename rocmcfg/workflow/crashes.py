@@ -110,7 +110,9 @@ def turn_off(host: Host) -> Switched:
 def _require_installed(host: Host) -> None:
     if not host.offline and not host.is_dir("/run/systemd/system"):  # sd_booted(3)
         summary = "nothing would start the black box: systemd does not run this system"
-        raise fail("RC4408", summary, hint="turn it on where systemd runs, on the container's host perhaps")
+        raise fail(
+            "RC4408", summary, hint="turn it on where systemd runs, such as the host of this container"
+        )
     missing = [name for name, place in _PLACES.items() if not _is_installed(host, f"{place}/{name}")]
     if not missing:
         return
@@ -126,7 +128,7 @@ def _require_installed(host: Host) -> None:
     raise fail(
         "RC4405",
         f"nothing would start the black box: {' and '.join(missing)} not installed",
-        detail="a virtual environment installs them where neither udev nor systemd looks",
+        detail="a virtual environment installs them where neither udev nor systemd finds them",
         hint=hint,
     )
 
@@ -140,12 +142,12 @@ def _against(host: Host) -> Iterator[Diagnostic]:
     if host.offline:
         return
     if not host.is_dir(crash_events.DUMPS):
-        summary = "this kernel makes no dumps of devices (CONFIG_DEV_COREDUMP)"
-        hint = "boot a kernel that has it; without it, only what a driver calls a wedged device is saved"
+        summary = "this kernel makes no device dumps (CONFIG_DEV_COREDUMP)"
+        hint = "boot a kernel that has it; without it, rocmcfg saves only the reports of wedged devices"
         yield warning("RC4406", summary, location=crash_events.DUMPS, hint=hint)
     elif text_or_empty(host, crash_events.DISABLED).strip() == "1":
-        summary = "dumps of devices are disabled until the next boot"
-        hint = "find what writes 1 into this file, then reboot: it cannot be taken back"
+        summary = "device dumps are disabled until the next boot"
+        hint = "find what writes 1 into this file, then reboot: nothing else enables the dumps again"
         yield warning("RC4407", summary, location=crash_events.DISABLED, hint=hint)
 
 

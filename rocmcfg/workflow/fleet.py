@@ -28,7 +28,7 @@ from rocmcfg.model.profile import Profile
 _NAMED = 3  # files in a warning; the document and the page name all
 _NO_HOST = error(
     "RC7302",
-    "no document of a host was found",
+    "found no document of a host",
     hint="collect them with `rocmcfg verify --json`, `rocmcfg status --json` and `rocmcfg doctor --json` "
     "on each host, as HOST.verify.json and so on, or with --name-host",
 )

@@ -80,7 +80,7 @@ def run_once(
         runner.end(mark)
         raise fail(
             "RC4505",
-            f"{command[0]} reads the terminal, and nobody answers it in a try",
+            f"{command[0]} reads the terminal, but a program in a try has none",
             hint="give it its input as arguments or from a file, or turn off its questions",
         )
     window = read_to_end(log, waits=bool(ended.signal))
@@ -162,7 +162,7 @@ class Health:
                 grave, quiet_since = window.grave, time.monotonic()
             if time.monotonic() - began > _LONGEST_UNREST:
                 log.close()
-                raise _unhealthy("the kernel goes on logging warnings after the fault of the GPU")
+                raise _unhealthy("the kernel still logs warnings after the GPU fault")
         log.close()
         lost = [address for address in self._gpus if address not in driven_gpus(self._view)]
         if lost:
@@ -170,7 +170,7 @@ class Health:
 
 
 def _unhealthy(summary: str) -> RocmcfgError:
-    hint = "reboot, then go on with `rocmcfg tries resume`: the runs so far are kept"
+    hint = "reboot, then continue with `rocmcfg tries resume`: the runs so far are kept"
     return fail("RC4506", summary, detail="a run now would fail for that reason alone", hint=hint)
 
 

@@ -91,13 +91,15 @@ def report(
         return made
     if window.problem:
         how = how_to_allow(view)
-        text = f"{_end_of(made)}. Whether the GPU failed is unknown, as the kernel's log cannot be read"
+        text = (
+            f"{_end_of(made)}. It is unknown whether the GPU failed, because the kernel's log cannot be read"
+        )
         return made._replace(verdict="unknown", sentence=f"{text} ({window.problem}): {how}.", next=how)
     searched = f"{window.total} lines" if window.total != 1 else "one line"
     searched = f"none of the {searched}" if window.total else "no line"
     but = ", though some lines were lost" if window.lost else ""
-    text = f"{_end_of(made)}. The kernel logged no fault of a GPU meanwhile ({searched}{but})"
-    return made._replace(verdict="program", sentence=f"{text}: look into the program itself.")
+    text = f"{_end_of(made)}. Meanwhile the kernel logged no GPU fault ({searched}{but})"
+    return made._replace(verdict="program", sentence=f"{text}: look for the cause in the program.")
 
 
 def cause(view: HostView, environment: Mapping[str, str], window: KernelLines) -> Cause | None:

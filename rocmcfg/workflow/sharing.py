@@ -128,7 +128,7 @@ def install(host: Host, path: str) -> Installed:
     if made.version > _version_at(time.time() + _DAY):
         raise fail(
             "RC1036",
-            f"version {made.version} of {made.name} was not installed: it is from the future",
+            f"version {made.version} of {made.name} was not installed: its date is in the future",
             detail="a version is the time of the export, or a smaller number: this one would block "
             "every export made before that time",
             location=path,

@@ -90,7 +90,7 @@ def _nothing_to_move(taken: TakenOut) -> RocmcfgError:
     lines = "\n".join(
         f"{occurrence.text} ({occurrence.source}): {occurrence.reason}" for occurrence in taken.left
     )
-    summary = "nothing can be taken over: each setting has to stay where it is"
+    summary = "cannot take over any setting: each one has to stay where it is"
     hint = "simplify these lines, then run the command again; or replace them with a profile of your own"
     return RocmcfgError(error("RC2073", summary, detail=lines, location=taken.left[0].source, hint=hint))
 

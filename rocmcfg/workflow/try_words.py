@@ -8,16 +8,16 @@ from rocmcfg.model.experiment import CONTROL, Design, Finding, Tally
 from rocmcfg.model.shape import NamedTuple
 
 FREQUENT = (
-    "Make the fault more frequent first, since the number of runs grows with its rarity: run longer, repeat "
-    "the failing part in a loop inside the program, or start several at once."
+    "Make the fault more frequent first, because a rare fault needs more runs: run longer, repeat the "
+    "failing part in a loop inside the program, or start several at once."
 )
 MEMORY = (
-    "The kernel logged a fault that is probably the hardware's. Test the GPU's memory first, with "
+    "The kernel logged a fault that the hardware probably caused. Test the GPU's memory first, with "
     "memtest_vulkan: no setting cures bad memory."
 )
 STAYS = (
-    "The program left processes running, which were ended before the next run. Of a program that forks and "
-    "stays, only the first process is judged: start it in the foreground."
+    "The program left processes running; rocmcfg ended them before the next run. If the program runs in the "
+    "background, start it in the foreground instead: rocmcfg judges only the first process."
 )
 _ALWAYS = (
     "Every run failed, with the settings and without. Run the program once by hand, and check that it works "
@@ -113,16 +113,16 @@ def _drop(evidence: Evidence, finding: Finding) -> str:
     if finding.arm == CONTROL:
         control = evidence.of(CONTROL)
         return (
-            f"None of {names(design, design.all)} is needed here: without any the program failed "
+            f"None of {names(design, design.all)} is needed here: without any of them the program failed "
             f"{counts(control)}; at most {evidence.bound:.0f} % of runs fail."
         )
     kept, gone = names(design, finding.arm), names(design, design.all & ~finding.arm)
     with_kept = counts(evidence.measured)
-    seen = f"the program failed {counts(evidence.of(CONTROL))} without any, and {with_kept}"
+    seen = f"the program failed {counts(evidence.of(CONTROL))} without any of them, and {with_kept}"
     if finding.verdict == "needed":
-        return f"Each of {kept} is needed here: {seen} with all; without any one of them it failed."
+        return f"Each of {kept} is needed here: {seen} with all of them; it failed when one was left out."
     at_most = f"at most {evidence.bound:.0f} % of runs fail"
-    return f"{gone} can go here, {kept} stays: {seen} with only that; {at_most}."
+    return f"You can drop {gone} here, and need {kept}: {seen} with only {kept}; {at_most}."
 
 
 def _cost(evidence: Evidence, finding: Finding) -> str:
@@ -132,15 +132,15 @@ def _cost(evidence: Evidence, finding: Finding) -> str:
     within = f" ({price.low:.2f} to {price.high:.2f})" if price.low and price.high else ""
     pairs = f"in {evidence.design.pairs} pairs of runs"
     if finding.verdict == "no-effect":
-        return f"With {what} {times}{within} {pairs}: no difference is shown."
+        return f"With {what} {times}{within} {pairs}: this shows no difference."
     return f"With {what} {times}{within} {pairs}."
 
 
 def _not_reproduced(evidence: Evidence) -> str:
     control = evidence.of(CONTROL)
     return (
-        f"The fault did not appear in {control.runs} runs without settings, so nothing can be shown: at most "
-        f"{evidence.bound:.0f} % of runs fail."
+        f"The fault did not appear in {control.runs} runs without settings, so the try shows nothing: at "
+        f"most {evidence.bound:.0f} % of runs fail."
     )
 
 
@@ -162,7 +162,7 @@ def _out_of_runs(evidence: Evidence) -> str:
         for arm, tally in list(evidence.tallies.items())[:3]
     )
     what = "runs" if evidence.finding and evidence.finding.obstacle == "runs" else "time"
-    return f"the {what} that was allowed is used up. The program failed {seen or 'in no counted run'}."
+    return f"the allowed {what} is used up. The program failed {seen or 'in no counted run'}."
 
 
 def _not_confirmed(evidence: Evidence) -> str:
@@ -176,12 +176,14 @@ def _not_confirmed(evidence: Evidence) -> str:
 def _fails_with_all(evidence: Evidence) -> str:
     return (
         f"the program fails with all of {names(evidence.design, evidence.design.all)} as well: they "
-        f"do not cure the fault, so which of them is needed cannot be shown."
+        f"do not cure the fault, so the try cannot show which of them is needed."
     )
 
 
 def _too_few(_: Evidence) -> str:
-    return "the program failed too often to compare times. See first whether the settings cure it."
+    return (
+        "the program failed too often to compare times. First find out whether the settings cure the fault."
+    )
 
 
 _OBSTACLES = {

@@ -119,7 +119,7 @@ def blindness(view: HostView, attempt: Try) -> list[Diagnostic]:
         return []
     from rocmcfg.workflow.running import how_to_allow
 
-    summary = f"faults of the GPU are not seen, as the kernel's log cannot be read ({problem})"
+    summary = f"GPU faults go unnoticed, because the kernel's log cannot be read ({problem})"
     return [warning("RC4516", summary, hint=how_to_allow(view))]
 
 
@@ -127,7 +127,9 @@ def _require_runnable(program: tuple[str, ...], evidence: Evidence) -> None:
     """Raise RocmcfgError where the first run ends as a shell ends for a program that it cannot run."""
     outcome = evidence.outcome
     if outcome.failure == "exit" and outcome.detail in {f"exit code {code}" for code in _CANNOT_RUN}:
-        summary = f"{program[0]} ended with {outcome.detail}, as a shell does that cannot run a program"
+        summary = (
+            f"{program[0]} ended with {outcome.detail}, which means that a shell could not run a program"
+        )
         printed = evidence.printed.kept.decode("utf-8", "replace").strip().rpartition("\n")[2]
         raise fail("RC4507", summary, detail=cut(printed), hint=f"run it once by hand: {shlex.join(program)}")
 
@@ -163,8 +165,8 @@ def take_up(
     try:
         os.chdir(begun.folder)
     except OSError as problem:
-        hint = "make the folder again, or begin a new try"
-        summary = f"the folder of try {number} cannot be entered: {problem.strerror}"
+        hint = "create the folder again, or begin a new try"
+        summary = f"cannot enter the folder of try {number}: {problem.strerror}"
         raise fail("RC4509", summary, location=begun.folder, hint=hint) from problem
     remarks = _changed(begun, environment)
     interrupted = attempt.open_run
@@ -173,7 +175,7 @@ def take_up(
         if not went_down:
             _require_ended(number, interrupted)
         if crashed and not went_down:
-            hint = "leave out --crashed: the run is repeated"
+            hint = "leave out --crashed: rocmcfg then repeats the run"
             raise fail("RC4510", "the machine did not go down during the interrupted run", hint=hint)
         if crashed:
             outcome = Outcome(interrupted.arm, "machine-went-down", "", 0)
@@ -207,8 +209,8 @@ def _went_down(begun: Begun, interrupted: Started) -> Diagnostic:
     )
     return warning(
         "RC4512",
-        f"the machine went down during a run ({arm}); this run is repeated",
-        hint="if the fault did that, press Ctrl-C and resume with --crashed: the run then counts as failed",
+        f"the machine went down during a run ({arm}); rocmcfg repeats this run",
+        hint="if the fault caused that, press Ctrl-C and resume with --crashed: the run counts as failed",
     )
 
 
@@ -222,7 +224,7 @@ def _changed(begun: Begun, environment: Mapping[str, str]) -> list[Diagnostic]:
         return []
     more = f" and {len(differing) - 8} more" if len(differing) > 8 else ""
     summary = f"these variables differ from when the try began: {', '.join(differing[:8])}{more}"
-    hint = "if one of them matters to the program, end this with Ctrl-C, set it as before and resume"
+    hint = "if one of them matters to the program, stop with Ctrl-C, set it as before and resume"
     return [warning("RC4513", summary, hint=hint)]
 
 

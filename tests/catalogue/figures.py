@@ -32,10 +32,10 @@ Case = tuple[str, Sequence[str], str]  # the text of a log, options that name it
 _PAGE = """\
 # What rocmcfg knows, in figures
 
-`make knowledge` writes this page from the shipped data, and from doctor's answers about the logs below, on a
-host to which none of these logs belongs. `make sources` checks kernel parameters (against `modinfo` of each
-build), texts of the kernel, ids of GPUs, and names of variables automatically. Only people check summaries,
-cures and costs.
+This page is for readers who want to know how far they can trust the data and `doctor`. `make knowledge`
+writes it from the shipped data, and from `doctor`'s answers about the logs below, on a host that has none of
+these logs. `make sources` automatically checks kernel parameters (against `modinfo` of each build), texts of
+the kernel, ids of GPUs, and names of variables. Only people check summaries, cures and costs.
 
 | what | how many | |
 |---|---|---|
@@ -43,11 +43,11 @@ cures and costs.
 
 ## Doctor
 
-doctor names an issue from a score of 0.5 on. The public threads are few: they show where doctor fails, but no
-rate. If a wrong answer about a thread changed the data, the thread is no longer held out, and is in another
-row; so the remaining ones are the easier ones. Before any of the 68 threads changed the data, which is a
-better estimate for future logs, doctor was right on 26 of 35, silent on 29 of 33, and named a wrong issue 7
-times.
+`doctor` names an issue if its score is 0.5 or higher. The public threads are too few to show a rate; they
+show where `doctor` fails. If a wrong answer about a thread changed the data, the thread is no longer held out
+and moves to another row, so the remaining threads are the easier ones. A better estimate for future logs is
+the result before any of the 68 threads changed the data: `doctor` was right on 26 of 35, silent on 29 of 33,
+and named a wrong issue 7 times.
 
 | logs | how many | first issue is right | no issue named where none is known | wrong issue named |
 |---|---|---|---|---|
@@ -55,8 +55,8 @@ times.
 
 ## AMD's DKMS driver
 
-No package of Debian or Ubuntu contains it. {wordings} of its texts, from {issues} known issues, were recorded
-from the copies below, and a test compares the issues' patterns with them (tests/catalogue/sources/dkms.toml).
+No package of Debian or Ubuntu contains this driver. {wordings} of its texts, for {issues} known issues, come
+from the copies below; a test compares the issues' patterns with them (`tests/catalogue/sources/dkms.toml`).
 
 | driver | read | copy |
 |---|---|---|
@@ -78,14 +78,15 @@ def page() -> str:
     rows = [
         f"| known issues | {len(documents)} | each with links as evidence |",
         f"| of these, faults | {len(faults)} | {real} with lines copied from a log; {sure} |",
-        f"| faults that settings cure | {sum(map(_settings, faults))} | the others have steps, or nothing |",
-        f"| wordings of faults | {len(wordings)} | {held} found in kernels or ROCm's libraries, by release |",
+        f"| faults that settings cure | {sum(map(_settings, faults))} | the others have steps, or no cure |",
+        f"| signatures of faults (patterns of log lines) | {len(wordings)} "
+        f"| {held} found in kernels or ROCm's libraries, by release |",
         f"| kernel parameters | {len(known.parameters)} | in {epochs} forms over the kernels |",
         f"| environment variables | {len(known.variables)} | |",
         f"| GPU models | {len(known.gpus)} | |",
     ]
     logs: dict[str, list[Case]] = {
-        "samples of faults, from which the patterns were made": [*samples_of(catalogue.known_issues())],
+        "samples of faults from which the patterns were made": [*samples_of(catalogue.known_issues())],
         "public threads from which no data was made (tests/doctor/held_out.toml)": [*_held_out()],
         "threads of that file that have changed the data since": [*_held_out(taught=True)],
         "healthy machines": [(path.read_text(), (), "") for path in sorted((DATA / "healthy").iterdir())],
@@ -109,7 +110,7 @@ def _of_amd() -> dict[str, Any]:
         files, commit = driver.get("files"), driver.get("commit", "")
         parts = sum(one["read"] != "all" for one in files or ())
         whole = "whole, by the reader of `make sources`"
-        read = f"{len(files)} files, of {parts} a part, by hand" if files else whole
+        read = f"{len(files)} files ({parts} of them in part), by hand" if files else whole
         url = f"https://github.com/{driver['repository']}" + (f"/tree/{commit}" if commit else "")
         rows.append(f"| {driver['what']} | {read} | [{driver['repository']}]({url}) |")
     unread = noted["unread"].replace("\n", " ")

@@ -287,7 +287,7 @@ def test_a_full_disk_under_the_output_is_said_once_and_stops_nothing(tmp_path: P
                 command(*verb), stdout=full, stderr=subprocess.PIPE, cwd=SOURCE, text=True, check=False
             )
         assert done.returncode == code, done.stderr
-        assert done.stderr.count("the output could not be written: No space left on device\n") == 1
+        assert done.stderr.count("cannot write the output: No space left on device\n") == 1
         assert "Traceback" not in done.stderr
         assert "Exception ignored" not in done.stderr
     with FULL.open("w") as full:

@@ -99,7 +99,7 @@ def test_what_another_layer_hid_is_said(tmp_path: Path, monkeypatch: pytest.Monk
 
     report = running.report(LocalHost("/"), ["train"], {}, Ended(None, 6, False, False, 1.0), window)
     assert report.verdict == "unknown"
-    assert "train was ended by SIGABRT. Whether the GPU failed is unknown" in report.sentence
+    assert "train was ended by SIGABRT. It is unknown whether the GPU failed" in report.sentence
 
 
 @pytest.fixture

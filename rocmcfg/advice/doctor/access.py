@@ -1,7 +1,7 @@
 """Decide why a program sees no GPU: walk the layers between the PCI bus and the program from the bottom up,
 by facts of the host and by what a log shows. Pure.
 
-A layer passes only if something proves it; what cannot be read cannot be told.
+A layer passes only if something proves it; a layer that cannot be read is unknown.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from typing import Literal
 from rocmcfg.knowledge.no_gpu import AccessCause, AccessLayer
 from rocmcfg.model.shape import NamedTuple, published
 
-LayerStatus = Literal["passed", "failed", "cannot be told", "not looked at"]
+LayerStatus = Literal["passed", "failed", "unknown", "not checked"]
 Source = Literal["the host", "the log"]
-_STATUS: Mapping[bool | None, LayerStatus] = {True: "passed", False: "failed", None: "cannot be told"}
+_STATUS: Mapping[bool | None, LayerStatus] = {True: "passed", False: "failed", None: "unknown"}
 
 
 class Evidence(NamedTuple):
-    """What a host shows of a layer or of a cause: whether it is so, None if that cannot be told; and in
+    """What a host shows of a layer or of a cause: whether it is so, None if that is unknown; and in
     which words."""
 
     holds: bool | None
@@ -73,7 +73,7 @@ def walk(
     answer: AccessAnswer | None = None
     for layer in layers:
         if answer is not None:
-            states.append(LayerState(layer.id, layer.name, layer.passes, "not looked at", ""))
+            states.append(LayerState(layer.id, layer.name, layer.passes, "not checked", ""))
             continue
         shown, held = _shown(layer, host)
         named = by_log.get(layer.id)

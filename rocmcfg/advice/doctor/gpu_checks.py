@@ -47,7 +47,7 @@ def _closed(view: HostView, facts: Facts) -> Iterator[Diagnostic]:
         if facts.container:
             hint = f"start the container with {' '.join(f'--group-add {group}' for group in groups)}"
         elif groups == ["root"]:
-            hint = "install the udev rules of ROCm or systemd, since none grants access, then reboot"
+            hint = "install the udev rules of ROCm or systemd, because no group has access, then reboot"
         yield warning("RC8140", f"you may not open {', '.join(closed)}", location=min(closed), hint=hint)
 
 
@@ -78,7 +78,7 @@ def _narrow(view: HostView, gpu: Gpu) -> Iterator[Diagnostic]:
             "RC8142",
             f"{gpu.gfx or gpu.name} runs on {lanes[0]} of the {min(lanes[1:])} lanes that card and slot have",
             location=f"{_PCI}/{card}/current_link_width",
-            hint="reseat the card, or try it without riser cable; another card or an SSD may share the lanes",
+            hint="reseat the card, or remove a riser cable; another card or an SSD may share the lanes",
         )
 
 

@@ -43,7 +43,7 @@ def _volatile_journal(view: HostView) -> Iterator[Diagnostic]:
         )
         yield info(
             "RC8150",
-            "the journal does not survive a reboot: after a crash there is no log of it",
+            "the journal does not survive a reboot, so the log of a crash is lost",
             detail=why,
             location=source or "/var/log/journal",
             hint=f"{hint}, then `sudo systemctl restart systemd-journald`",
@@ -68,9 +68,9 @@ def _no_pstore(view: HostView) -> Iterator[Diagnostic]:
     if backend == "(null)" or (systems and "pstore" not in systems):
         yield info(
             "RC8151",
-            "the kernel has no place for its last words: after a panic nothing says why",
+            "the kernel cannot save its last messages, so nothing shows the cause of a panic",
             detail="pstore has no backend" if backend else "the kernel has no pstore",
             location=_BACKEND,
             hint="load a backend, `sudo modprobe efi_pstore` on a UEFI host, and name it in "
-            "/etc/modules-load.d/pstore.conf; another way is kdump",
+            "/etc/modules-load.d/pstore.conf; or set up kdump",
         )

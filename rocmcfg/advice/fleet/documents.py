@@ -55,10 +55,10 @@ def documents(content: bytes) -> Iterator[Any]:
 def kind_of(document: Any) -> tuple[Kind | None, str]:
     """Return why a document cannot be used, and in words; None for a document that can."""
     if not isinstance(document, dict):
-        return "foreign", "it is no document of rocmcfg"
+        return "foreign", "it is not a document of rocmcfg"
     version, command = document.get("schema_version"), document.get("command")
     if type(version) is not int or not isinstance(command, str):
-        return "foreign", "it is no document of rocmcfg"
+        return "foreign", "it is not a document of rocmcfg"
     if version > SCHEMA:
         return "newer", f"its schema_version is {version}, this rocmcfg reads {SCHEMA}"
     if version < SCHEMA:

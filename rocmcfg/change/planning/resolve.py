@@ -174,7 +174,7 @@ def _harm_of_auto(work: _Work, setting: Setting) -> str:
     for verdict in judge(spelling, machine, work.catalogue):
         if verdict.holds and (verdict.about in (About.LOSES, About.UNDOES) or verdict.is_grave):
             summary = words(verdict, spelling, work.catalogue, machine).summary
-            return f"{summary}; `--set {spelling}` sets it all the same"
+            return f"{summary}; `--set {spelling}` sets it anyway"
     return ""
 
 

@@ -269,7 +269,7 @@ def differences(before: Values, after: Values, catalogue: Catalogue) -> Iterator
     for id in dict.fromkeys(karg.key for karg in every if karg.key.partition(".")[0] in modules):
         if before.of(id) != after.of(id) and not same(before.of(id), after.of(id)):
             was, becomes = before.of(id), after.of(id)
-            summary = f"{id} would be {becomes or 'unset'} after this, and it is {was or 'unset'} now"
+            summary = f"this would change {id} from {was or 'unset'} to {becomes or 'unset'}"
             yield error("RC2071", summary, hint="move the lines that set it manually; see `rocmcfg status`")
     rest = [
         [text for text in values.line if canonical(text).partition(".")[0] not in modules]

@@ -1,15 +1,15 @@
 """bootc in image mode, where bootc itself keeps kernel arguments by their source: bootc 1.15.2 and later with
 libostree 2026.1 and later, except 2026.2.
 
-`bootc loader-entries set-options-for-source --source rocmcfg` makes a new deployment with our arguments,
-which boots next, and notes in its boot entry that they are ours (x-options-source-rocmcfg). Updates inherit
-both. Arguments from other sources and from the image's own kargs.d stay. The notes on deployments in
+`bootc loader-entries set-options-for-source --source rocmcfg` makes a new deployment with the arguments,
+which boots next, and notes in its boot entry that they are rocmcfg's (x-options-source-rocmcfg). Updates
+inherit both. Arguments from other sources and from the image's own kargs.d stay. The notes on deployments in
 `rpm_ostree` apply here as well.
 
-With an older bootc, or with libostree 2026.2, which forgets the source of the arguments, rpm-ostree is used
-where it is installed. A host that boots from composefs without ostree is refused, because its command line is
-part of a signed kernel image: its settings belong in the image (rocmcfg render --format bootc). Sources:
-bootc 1.16.9 and libostree 2026.4. Tested with a stand-in, not on a real host.
+With an older bootc, or with libostree 2026.2, which forgets the source of the arguments, rocmcfg uses
+rpm-ostree if it is installed. rocmcfg refuses a host that boots from composefs without ostree, because its
+command line is part of a signed kernel image: its settings belong in the image (rocmcfg render --format
+bootc). Sources: bootc 1.16.9 and libostree 2026.4. Tested with a stand-in, not on a real host.
 """
 
 from __future__ import annotations

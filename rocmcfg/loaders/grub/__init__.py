@@ -1,21 +1,21 @@
 """GRUB as Debian, Ubuntu and SteamOS set it up: /etc/default/grub with a folder of drop-ins, and update-grub.
 
-The arguments are in a file of our own, /etc/default/grub.d/zz-rocmcfg.cfg, which adds them to
-GRUB_CMDLINE_LINUX_DEFAULT; update-grub generates the menu from it. /etc/default/grub and other programs'
-drop-ins are never written. Snapshot entries of grub-btrfs, if it is installed, get the arguments like all
-other entries; with GRUB_DISABLE_RECOVERY=true there is no recovery entry.
+rocmcfg writes the arguments into a file of its own, /etc/default/grub.d/zz-rocmcfg.cfg, which adds them to
+GRUB_CMDLINE_LINUX_DEFAULT; update-grub generates the menu from it. rocmcfg writes neither to
+/etc/default/grub nor to other programs' drop-ins. Snapshot entries of grub-btrfs, if it is installed, get the
+arguments like all other entries; with GRUB_DISABLE_RECOVERY=true there is no recovery entry.
 
 SteamOS has its menu on the EFI partition, /efi/EFI/steamos/grub.cfg. An update there installs a second
 system, which takes over only the listed files of /etc: /etc/atomic-update.conf.d/rocmcfg.conf lists each file
-that rocmcfg wrote, and the update runs update-grub. Valve's /etc/default/grub-steamos is never written: a
-kept copy would hide the changes of later versions. There is no trial: how Valve's steamenv module handles one
-has not been tested.
+that rocmcfg wrote, and the update runs update-grub. rocmcfg never writes to Valve's
+/etc/default/grub-steamos: a kept copy would hide the changes of later versions. There is no trial, because
+nobody has tested how Valve's steamenv module handles one.
 
-Known from Debian's GRUB 2.06 to 2.14 (util/grub-mkconfig.in with Debian's patch, util/grub.d); the menus are
-compared with those of Debian's own grub-mkconfig. SteamOS: from steamos-customizations, branch jupiter-3.8.x
+Sources: Debian's GRUB 2.06 to 2.14 (util/grub-mkconfig.in with Debian's patch, util/grub.d). Tests compare
+the menus with those of Debian's own grub-mkconfig. For SteamOS: steamos-customizations, branch jupiter-3.8.x
 of 2026-06-19 (grub/bin/update-grub, atomic-update/rauc/atomic-update-keep.conf,
-misc/bin/steamos-finalize-install and steamos-chroot), and from bc250-steamos, which writes such drop-ins on
-3.8; nothing was run on SteamOS.
+misc/bin/steamos-finalize-install and steamos-chroot), and bc250-steamos, which writes such drop-ins on 3.8.
+Nothing was run on SteamOS.
 """
 
 from __future__ import annotations

@@ -1,16 +1,17 @@
 """GRUB that reads entries from files (blscfg): Fedora, RHEL and their derivatives.
 
-The options of each normal entry get the arguments; so do /etc/kernel/cmdline and GRUB_CMDLINE_LINUX_DEFAULT
-in /etc/default/grub, from which the entries of kernels installed later are made. No program is run.
+rocmcfg adds the arguments to the options of each normal entry, and to /etc/kernel/cmdline and
+GRUB_CMDLINE_LINUX_DEFAULT in /etc/default/grub, from which the entries of kernels installed later are made.
+It runs no program.
 
-The variable of a trial is in our part of each entry. The commands that fill it are in user.cfg next to
+The variable of a trial is in rocmcfg's part of each entry. The commands that fill it are in user.cfg next to
 grub.cfg, which the menu of Fedora and RHEL reads before the entries: grub2-mkconfig would rewrite the options
-of every entry, including those of the rescue entry. There is no trial where user.cfg holds a password of the
-boot menu, and where grubenv is a link to the EFI system partition (RHEL 8 under UEFI).
+of every entry, including those of the rescue entry. There is no trial if user.cfg holds a password of the
+boot menu, or if grubenv is a link to the EFI system partition (RHEL 8 under UEFI).
 
-Known from GRUB 2.14 (grub-core/commands/blsuki.c), whose blscfg was run with these commands, and from the
-menus and entries of Fedora and RHEL hosts. The virtual machine of the tests has Debian's GRUB 2.14, entries
-of kernel-install on a separate /boot, and a trial that panics; Fedora's own GRUB was not run.
+Sources: GRUB 2.14 (grub-core/commands/blsuki.c), whose blscfg was run with these commands, and the menus and
+entries of Fedora and RHEL hosts. The virtual machine of the tests has Debian's GRUB 2.14, entries of
+kernel-install on a separate /boot, and a trial that panics; Fedora's own GRUB was not run.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ GRUB_DISABLE_RECOVERY=true there is no recovery entry.
 The second environment block that openSUSE's GRUB and GRUB 2.14 have on Btrfs accepts only next_entry from
 grub-editenv, so there is no trial on Btrfs either.
 
-Known from GRUB 2.06 to 2.14 (util/grub-mkconfig.in, util/grub.d, util/grub-editenv.c); the menus are compared
+Sources: GRUB 2.06 to 2.14 (util/grub-mkconfig.in, util/grub.d, util/grub-editenv.c). Tests compare the menus
 with those of Debian's grub-mkconfig without its patch for drop-ins.
 """
 

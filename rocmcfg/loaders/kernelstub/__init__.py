@@ -1,13 +1,14 @@
 """kernelstub: Pop!_OS on machines with EFI, where systemd-boot shows the entries that kernelstub writes.
 
-kernelstub keeps the kernel options in its own configuration, and `kernelstub -a` adds ours to it. From
-there it writes the entries of the newest kernel and of the previous one. The requested arguments are also in
-/etc/rocmcfg/kernel-arguments; an option that was set before rocmcfg stays the user's. kernelstub exits with
-status 0 even if it could not do its work, so the configuration and the entries are read afterwards.
+kernelstub keeps the kernel options in its own configuration, and `kernelstub -a` adds rocmcfg's options to
+it. kernelstub then writes the entries of the newest kernel and of the previous one. The requested arguments
+are also in /etc/rocmcfg/kernel-arguments; an option that was set before rocmcfg stays the user's. kernelstub
+exits with status 0 even if it could not do its work, so rocmcfg reads the configuration and the entries
+afterwards.
 
-An undo runs `kernelstub -d`, which removes only our options and forgets the order of all options. Nothing is
-begun where the order matters, with two values of one argument; where entries have options that are not in its
-configuration, which it would drop; or where it writes no entries.
+An undo runs `kernelstub -d`, which removes only rocmcfg's options and forgets the order of all options.
+rocmcfg refuses to begin if the order matters (two values of one argument), if entries have options that are
+not in kernelstub's configuration (it would drop them), or if kernelstub writes no entries.
 
 Source: kernelstub 3.1.4 (3fb4e06, 2025-11). Tested with a stand-in, not on a real host.
 """

@@ -1,26 +1,26 @@
 """Limine, with limine-entry-tool (CachyOS, Omarchy) or with a limine.conf written by hand.
 
-The command line of each normal entry in limine.conf gets the arguments. Where limine-entry-tool makes the
-entries of kernels installed later, its configuration gets them too, at the place that sets the line today:
-lines at the end of /etc/default/limine; or a drop-in of ours, /etc/limine-entry-tool.d/zz-rocmcfg.conf, if
-only drop-ins set it; or /etc/kernel/cmdline. Where the tool would take the line of the running kernel,
-nothing is written: with a drop-in alone the next entry would lose its root=. limine-mkinitcpio and
-limine-update are not run, so an image that the firmware starts without Limine keeps its old line until it is
-rebuilt.
+rocmcfg adds the arguments to the command line of each normal entry in limine.conf. If limine-entry-tool makes
+the entries of kernels installed later, rocmcfg also adds them to its configuration, at the place that sets
+the line today: lines at the end of /etc/default/limine; or a drop-in,
+/etc/limine-entry-tool.d/zz-rocmcfg.conf, if only drop-ins set the line; or /etc/kernel/cmdline. If the tool
+would take the line of the running kernel, rocmcfg writes nothing: with a drop-in alone the next entry would
+lose its root=. rocmcfg runs neither limine-mkinitcpio nor limine-update, so an image that the firmware starts
+without Limine keeps its old line until it is rebuilt.
 
-A snapshot taken later contains the system of that time, including our arguments. Refused are a limine.conf
-whose checksum is enrolled in Limine itself (Limine would not boot with a changed one), and unified kernel
-images with a line of their own under Secure Boot (they use only that line).
+A snapshot taken later contains the system of that time, including the arguments. rocmcfg refuses a
+limine.conf whose checksum is enrolled in Limine itself (Limine would not boot with a changed file), and
+unified kernel images with a line of their own under Secure Boot (they use only that line).
 
-A trial is an entry after all others, a copy of the running one. It is refused for Limine before 11.4; with
-`remember_last_entry: yes`, since Limine would boot it again after a hang; and where the running entry does
-not get our arguments.
+A trial is a copy of the running entry, after all others. rocmcfg refuses it for Limine before 11.4; with
+`remember_last_entry: yes`, because Limine would boot it again after a hang; and if the running entry does not
+get the arguments.
 
-Known from Limine's source and CONFIG.md (8.2.0), from OmaSecBoot's notes on the sources of Limine 12.8.0 and
-limine-entry-tool 1.38.0, from the comments in the tool's configuration, and from recorded hosts. Our reader
-and Limine's own (8.2.0) agreed on 2,700 randomly generated files. Limine 8.2.0, 9.6.7, 10.8.3 and 11.4.1
-passed our arguments to the programs they started, and 11.4.1 passed those of a trial once
-(tests/loaders/test_limine.py, run by hand: no package index has Limine). The tool was not run.
+Sources: Limine's source and CONFIG.md (8.2.0), OmaSecBoot's notes on the sources of Limine 12.8.0 and
+limine-entry-tool 1.38.0, the comments in the tool's configuration, and recorded hosts. rocmcfg's reader and
+Limine's own (8.2.0) agreed on 2,700 randomly generated files. Limine 8.2.0, 9.6.7, 10.8.3 and 11.4.1 passed
+the arguments to the programs that they started, and 11.4.1 passed the arguments of a trial exactly once
+(tests/loaders/test_limine.py, run by hand: no package index has Limine). limine-entry-tool was not run.
 """
 
 from __future__ import annotations

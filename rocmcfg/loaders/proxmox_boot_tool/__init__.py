@@ -4,10 +4,10 @@ partitions, with systemd-boot or with GRUB on them.
 The arguments go into the first line of /etc/kernel/cmdline, the only line of that file that the tool reads,
 and into a drop-in for GRUB, so that either loader gets them; `proxmox-boot-tool refresh` copies kernels and
 entries to every partition. The tool exits with status 0 even if it skipped a partition that it could not
-mount, so every partition is read afterwards, as root, mounted read-only for rocmcfg alone. A missing
-partition is an error before anything is written. There is no trial: its entry would have to be on partitions
-that are mounted only while the tool runs. Source: proxmox-kernel-helper 8.1.0 (7007b33, 2023-11). Tested with
-a stand-in, not on a real host.
+mount, so rocmcfg reads every partition afterwards, as root, mounted read-only for rocmcfg alone. If a
+partition is missing, rocmcfg reports an error before it writes anything. There is no trial, because its entry
+would have to be on partitions that are mounted only while the tool runs. Source: proxmox-kernel-helper 8.1.0
+(7007b33, 2023-11). Tested with a stand-in, not on a real host.
 """
 
 from __future__ import annotations

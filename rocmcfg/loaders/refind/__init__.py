@@ -1,14 +1,14 @@
 """rEFInd, with the refind_linux.conf that lies next to the kernels, or with stanzas in refind.conf.
 
-Each normal row gets the arguments inside its quotes. rEFInd reads the file for every kernel that it finds in
-the folder, so kernels installed later have them too. Rows with minimal options, and rows of an installation
-medium, are not changed. A stanza written by hand in refind.conf gets the arguments in its `options` line; the
-entries of its submenu that add to that line get them with it, and the plan warns of this. Stanzas of a file
-that refind.conf includes, and stanzas without such a line in double quotes, are reported. There is no trial
-boot: rEFInd cannot boot an entry once by itself.
+rocmcfg adds the arguments to each normal row, inside its quotes. rEFInd reads the file for every kernel that
+it finds in the folder, so kernels installed later have them too. rocmcfg does not change rows with minimal
+options or rows of an installation medium. A stanza written by hand in refind.conf gets the arguments in its
+`options` line; entries of its submenu that add to that line get them as well, and the plan warns about this.
+rocmcfg only reports stanzas of a file that refind.conf includes, and stanzas without such a line in double
+quotes. There is no trial, because rEFInd cannot boot an entry once by itself.
 
-Known from rEFInd's source (0.14.2: ReadLinuxOptionsFile, ReadTokenLine, mkrlconf) and from recorded hosts.
-Our reader and its ReadTokenLine agreed on 469 randomly generated rows; nothing was booted.
+Sources: rEFInd's source (0.14.2: ReadLinuxOptionsFile, ReadTokenLine, mkrlconf) and recorded hosts. rocmcfg's
+reader and rEFInd's ReadTokenLine agreed on 469 randomly generated rows; nothing was booted.
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
 """rpm-ostree: Fedora's Atomic desktops, CoreOS, Bazzite, and bootc hosts whose bootc cannot keep arguments.
 
-Every system on such a host, a deployment, has a command line of its own: one call of `rpm-ostree kargs` makes
-a new deployment with our arguments, which boots next. Deployments made by later updates inherit them. The
-requested arguments are in /etc/rocmcfg/kernel-arguments; an argument that was set before rocmcfg stays the
-user's. The running deployment keeps its old arguments and stays in the boot menu as the way back; there is no
-trial. An undo is again one call.
+Every system on such a host is a deployment with a command line of its own. One call of `rpm-ostree kargs`
+makes a new deployment with the arguments, which boots next. Deployments made by later updates inherit them.
+The requested arguments are in /etc/rocmcfg/kernel-arguments; an argument that was set before rocmcfg stays
+the user's. The running deployment keeps its old arguments and stays in the boot menu as the way back, so
+there is no trial. An undo is one call, too.
 
-The new deployment is put in place when the host shuts down. If that fails, the old one boots, and `rocmcfg
-verify` reports it after the reboot. Nothing is begun while another transaction of rpm-ostree is running. The
-initramfs is built with the image, so options in modprobe.d may not be read in time: settings go to the
-command line.
+rpm-ostree puts the new deployment in place when the host shuts down. If that fails, the old one boots, and
+`rocmcfg verify` reports it after the reboot. rocmcfg refuses to begin while another transaction of rpm-ostree
+is running. The initramfs is built with the image, so options in modprobe.d may not be read in time: settings
+go to the command line.
 
 Sources: rpm-ostree 2026.2 and libostree 2026.4. Tested with a stand-in, not on a real host.
 """

@@ -4,16 +4,16 @@ The normal entries get the arguments. `sdboot-manage autogen` makes the entries 
 from LINUX_OPTIONS. CachyOS's program (from 11 of June 2024 on) sources /usr/lib/sdboot-manage.conf.d and
 /etc/sdboot-manage.conf.d as well, from 11-2 on after /etc/sdboot-manage.conf: there a drop-in of ours,
 /etc/sdboot-manage.conf.d/zz-rocmcfg.conf, adds the arguments. Elsewhere two lines at the end of
-/etc/sdboot-manage.conf add them. A line break in LINUX_OPTIONS is refused, since the program writes the rest
-as a line of its own, which systemd-boot does not read.
+/etc/sdboot-manage.conf add them. rocmcfg refuses a line break in LINUX_OPTIONS, because the program writes
+the rest as a line of its own, which systemd-boot does not read.
 
-Entries with a fallback initramfs are made from LINUX_FALLBACK_OPTIONS. `sdboot-manage gen` itself is not run:
-by default (REMOVE_EXISTING) it first removes every entry on the partition, including those of other systems
-and those written by hand; where it removes the entry of a trial, the default entry boots.
+Entries with a fallback initramfs are made from LINUX_FALLBACK_OPTIONS. rocmcfg does not run
+`sdboot-manage gen`: by default (REMOVE_EXISTING) it first removes every entry on the partition, including
+those of other systems and those written by hand. If it removes the entry of a trial, the default entry boots.
 
-Known from sdboot-manage and its configuration, as in CachyOS/systemd-boot-manager (bb4e4d3) and in
-CachyOS/CachyOS-PKGBUILDS (systemd-boot-manager 11 to 20, 2c64364 to ec68f19), and from recorded hosts. The
-tool itself made entries with our line from such a file; nothing was booted.
+Sources: sdboot-manage and its configuration, as in CachyOS/systemd-boot-manager (bb4e4d3) and in
+CachyOS/CachyOS-PKGBUILDS (systemd-boot-manager 11 to 20, 2c64364 to ec68f19), and recorded hosts. The tool
+itself made entries with rocmcfg's line from such a file; nothing was booted.
 """
 
 from __future__ import annotations

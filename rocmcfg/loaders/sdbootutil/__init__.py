@@ -1,15 +1,16 @@
 """sdbootutil: openSUSE with boot entries in files, shown by systemd-boot or by GRUB (grub2-bls).
 
-Our arguments are in a file of our own, /etc/kernel/cmdline.d/90-rocmcfg.conf. sdbootutil makes the options of
-every entry from /etc/kernel/cmdline and that folder; `sdbootutil update-all-entries` does so at once for the
-entries of the running snapshot. It reads the folder twice, so each argument is on the line twice, which
-changes nothing.
+rocmcfg writes the arguments into a file of its own, /etc/kernel/cmdline.d/90-rocmcfg.conf. sdbootutil makes
+the options of every entry from /etc/kernel/cmdline and that folder; `sdbootutil update-all-entries` does so
+at once for the entries of the running snapshot. It reads the folder twice, so each argument is on the line
+twice, which changes nothing.
 
-Since it rewrites all options, three cases are refused before anything is written: entries with arguments that
-are in no file; a host without /etc/kernel/cmdline, where sdbootutil would use the running kernel's line; and
-a last line without a line break, which it skips. For a disk that is unlocked by the TPM it predicts the new
-measurements, but not those of a trial, so the user needs the recovery key at hand. With GRUB (grub2-bls)
-there is no trial. If sdbootutil rewrites all entries before the trial boots, the copy loses the arguments.
+sdbootutil rewrites all options, so rocmcfg refuses three cases before it writes anything: entries with
+arguments that are in no file; a host without /etc/kernel/cmdline, where sdbootutil would use the running
+kernel's line; and a last line without a line break, which sdbootutil skips. If the TPM unlocks a disk,
+sdbootutil predicts the new measurements, but not those of a trial, so the user needs the recovery key at
+hand. With GRUB (grub2-bls) there is no trial. If sdbootutil rewrites all entries before the trial boots, the
+copy loses the arguments.
 
 Source: sdbootutil of 2026-08-21 (12630b2). Tested with a stand-in, not on a real host.
 """

@@ -1,16 +1,16 @@
 """systemd-boot whose entries are files (Type #1), written by kernel-install or by hand.
 
-The options of each normal entry get the arguments; so does /etc/kernel/cmdline, where it exists, from which
-kernel-install makes the entries of kernels installed later.
+rocmcfg adds the arguments to the options of each normal entry, and to /etc/kernel/cmdline if it exists:
+kernel-install makes the entries of kernels installed later from that file.
 
 The copy for a trial, _-rocmcfg-trial.conf, sorts after all other entries, so that no pattern of `default` in
-loader.conf matches it first; bootctl confirms this before the next boot is chosen. There is no trial where
-another system is the default, where the next boot has already been chosen, and where the loader does not
-report that it can boot something once.
+loader.conf matches it first; bootctl confirms this before the next boot is chosen. There is no trial if
+another system is the default, if the next boot has already been chosen, or if the loader does not report that
+it can boot something once.
 
-Known from systemd's source (252 to 262, src/boot/boot.c); our reader lists entries as the real bootctl does.
-The virtual machines of the tests have 257 and 262, entries of kernel-install with /etc/kernel/cmdline and
-without, and a trial that panics.
+Source: systemd 252 to 262 (src/boot/boot.c). rocmcfg's reader lists entries as the real bootctl does. The
+virtual machines of the tests have systemd 257 and 262, entries of kernel-install with and without
+/etc/kernel/cmdline, and a trial that panics.
 """
 
 from __future__ import annotations

@@ -1,27 +1,27 @@
 """Unified kernel images, made by ukify, mkinitcpio or dracut.
 
-rocmcfg writes an addon of some 3 KiB next to each image of this system,
+rocmcfg writes an addon of about 3 KiB next to each image of this system,
 EFI/Linux/NAME.efi.extra.d/rocmcfg.addon.efi. systemd-stub reads addons from 254 on and appends them to the
-built-in line. The image itself, its initramfs and its signature are not touched; nothing is rebuilt, and
+built-in line. The image itself, its initramfs and its signature stay as they are; no rebuild is needed, and
 root= cannot get lost. A kernel installed later gets its addon from the hook of kernel-install or of
-mkinitcpio. Where a stub reads no addons, the arguments go into /etc/kernel/cmdline (mkinitcpio, ukify) or a
-file for dracut instead, if a file of the user's already holds the line, and the images are rebuilt by their
-own program.
+mkinitcpio. If a stub reads no addons and a file of the user's already holds the line, rocmcfg writes the
+arguments into /etc/kernel/cmdline (mkinitcpio, ukify) or a file for dracut instead, and the program that
+built the images rebuilds them.
 
-Under Secure Boot an unsigned addon is ignored: addons are signed by sbctl or sbsign where the host's files
-name keys; otherwise the apply is refused and shows the commands.
+Under Secure Boot the stub ignores an unsigned addon. If the host's files name keys, sbctl or sbsign signs the
+addons; otherwise rocmcfg refuses the apply and shows the commands.
 
 A trial is an entry that starts the default image with its built-in line and the trial's arguments; no image
-is copied. There is no trial under Secure Boot, where an image takes no line but its own; with another loader
-than systemd-boot; and with another value for an argument that an addon already sets, since the stub appends
+is copied. There is no trial under Secure Boot, where an image accepts only its own line; with another loader
+than systemd-boot; and with another value for an argument that an addon already sets, because the stub appends
 addons to that line too.
 
-Sources: systemd 257 and 262 (systemd-stub(7), src/boot, ukify), mkinitcpio v41, dracut 106 and 112. Addons
-are compared with those of the real ukify, images with objdump. On OVMF with systemd-boot and the stubs of
-257.13 and 262.1 the kernel printed our arguments, in the stated order; with a boot counter in the image's
-name; and under Secure Boot only if the addon was signed by sbsign. The virtual machines of the tests have
-images of the real ukify, unsigned and signed, and of the real dracut, and an image of a kernel installed
-later. Not tested: sbctl and mkinitcpio themselves, whose source was read and for which there are stand-ins.
+Sources: systemd 257 and 262 (systemd-stub(7), src/boot, ukify), mkinitcpio v41, dracut 106 and 112. Tests
+compare addons with those of the real ukify, and images with objdump. On OVMF with systemd-boot and the stubs
+of 257.13 and 262.1, the kernel printed the arguments in the stated order, also with a boot counter in the
+image's name; under Secure Boot it did so only if sbsign had signed the addon. The virtual machines of the
+tests have images of the real ukify, unsigned and signed, and of the real dracut, and an image of a kernel
+installed later. sbctl and mkinitcpio were not run: their sources were read, and the tests use stand-ins.
 """
 
 from __future__ import annotations
