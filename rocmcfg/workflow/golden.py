@@ -20,7 +20,7 @@ from rocmcfg.knowledge.host_facts import fact_groups, fact_rows
 from rocmcfg.model.diagnostic import Diagnostic, cut, fail, info, warning
 from rocmcfg.model.difference import Difference
 from rocmcfg.model.facts import Facts
-from rocmcfg.model.host_facts import CannotBeTold, ComparedFacts, GpuFacts, HostFacts
+from rocmcfg.model.host_facts import CannotBeTold, ComparedFacts, GpuFacts, HostFacts, Reading
 from rocmcfg.model.kargs import canonical
 from rocmcfg.model.shape import Malformed, NamedTuple
 from rocmcfg.records import dialect
@@ -28,8 +28,7 @@ from rocmcfg.state.values import Running
 from rocmcfg.workflow.planning import collect_facts
 
 SCHEMA = 1  # the version of the documents that this rocmcfg reads
-_LARGEST = 4 << 20  # bytes; a document has about 30 KiB, and 300 KiB with 64 GPUs
-
+_LARGEST = 4 << 20  # bytes; the document of a host with eight GPUs has 10 KiB
 _AGAIN = "save it again on the golden host: `rocmcfg facts --save FILE`"
 
 
@@ -119,27 +118,8 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _facts(view: HostView, known: Facts, ignored: Iterable[str] = ()) -> HostFacts:
     """Return the facts of a host. Those that are ignored as a group are not read."""
     untold: list[CannotBeTold] = []
-    by_address = {gpu.address: gpu for gpu in reversed(known.gpus) if gpu.address}
-    composed = compose(view, known, read_hardware(view, ()))
-    values: dict[str, str] = {}
-    for row in fact_rows():
-        if row.of == "host":
-            reading = read_host_fact(view, row, composed)
-            if reading.reason:
-                untold.append(CannotBeTold(row.id, reading.reason))
-            else:
-                values[row.id] = reading.value
-    gpus = []
-    for address, gpu in sorted(by_address.items()):
-        of_gpu: dict[str, str] = {}
-        for row in fact_rows():
-            if row.of == "gpu" and row.concerns(gpu):
-                for id, reading in read_gpu_fact(view, row, gpu):
-                    if reading.reason:
-                        untold.append(CannotBeTold(id, reading.reason))
-                    else:
-                        of_gpu[id] = reading.value
-        gpus.append(GpuFacts(address, gpu.gfx, of_gpu))
+    values = dict(_of_host(view, known, untold))
+    gpus = tuple(_of_gpus(view, known, untold))
     groups = fact_groups()
     packages: Mapping[str, str] = {}
     if not is_ignored("packages.", tuple(ignored)):
@@ -147,13 +127,38 @@ def _facts(view: HostView, known: Facts, ignored: Iterable[str] = ()) -> HostFac
         untold += [CannotBeTold("packages", reason)] if reason else []
     compared = ComparedFacts(
         values,
-        tuple(gpus),
+        gpus,
         dict(_parameters(view, untold)),
         _arguments(view, groups["arguments"].also, untold),
         dict(_variables(view, untold)),
         packages,
     )
     return HostFacts(known, compared, tuple(dict.fromkeys(untold)))
+
+
+def _of_host(view: HostView, known: Facts, untold: list[CannotBeTold]) -> Iterator[tuple[str, str]]:
+    composed = compose(view, known, read_hardware(view, ()))
+    for row in fact_rows():
+        if row.of == "host":
+            yield from _told(row.id, read_host_fact(view, row, composed), untold)
+
+
+def _of_gpus(view: HostView, known: Facts, untold: list[CannotBeTold]) -> Iterator[GpuFacts]:
+    """Yield the facts of each GPU. Partitions of one have its address, and are not counted again."""
+    by_address = {gpu.address: gpu for gpu in reversed(known.gpus) if gpu.address}
+    for address, gpu in sorted(by_address.items()):
+        rows = (row for row in fact_rows() if row.of == "gpu" and row.concerns(gpu))
+        readings = (each for row in rows for each in read_gpu_fact(view, row, gpu))
+        values = {name: value for id, each in readings for name, value in _told(id, each, untold)}
+        yield GpuFacts(address, gpu.gfx, values)
+
+
+def _told(id: str, reading: Reading, untold: list[CannotBeTold]) -> Iterator[tuple[str, str]]:
+    """Yield the fact of a reading; without a value, note why it cannot be told."""
+    if reading.reason:
+        untold.append(CannotBeTold(id, reading.reason))
+    else:
+        yield id, reading.value
 
 
 def _parameters(view: HostView, untold: list[CannotBeTold]) -> Iterator[tuple[str, str]]:

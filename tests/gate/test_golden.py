@@ -406,3 +406,14 @@ def test_more_gpus_than_the_golden_host_has_are_one_difference(root: Path, tmp_p
     assert {*differences(golden, root)} == {"gpus"}
     set_of_gpu(root, 7, "current_link_width", 8)
     assert {*differences(golden, root)} == {"gpus", "link_width"}
+
+
+def test_a_group_that_cannot_be_read_is_one_remark(golden: Path, root: Path) -> None:
+    (root / "var/lib/dpkg/status").unlink()
+    (root / "proc/cmdline").unlink()
+    found = against(golden, root, "--json")
+    rows = {row["fact"]: row for row in found.document["differences"]}
+    assert {*rows} == {"packages", "arguments"}
+    assert rows["packages"]["reason"] == "there is no database of dpkg, rpm or pacman"
+    assert found.code == 0
+    assert found.ids.count("RC4707") == 2

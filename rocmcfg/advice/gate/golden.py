@@ -94,9 +94,11 @@ def _of_group(
 ) -> Iterator[Difference]:
     """Compare facts with names of their own. Of parameters, those count that both hosts have, since another
     kernel has others."""
-    if group.id in reasons:
-        golden = {}  # the reason is one remark, not one for each name
-        here = {}
+    if group.id in reasons:  # one remark, not one for each name
+        if golden:
+            name, count = f"{group.name}s", f"{len(golden)} known"
+            yield Difference(group.id, name, group.severity, count, "", (), reasons[group.id])
+        return
     names = {*golden} & {*here} if group.id == "parameters" else {*golden, *here}
     for name in sorted(names):
         wanted, value = golden.get(name), here.get(name)
