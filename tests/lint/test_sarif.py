@@ -10,6 +10,8 @@ from urllib.parse import unquote
 import pytest
 
 from rocmcfg.advice.lint.remark import CLASSES
+from rocmcfg.advice.lint.sarif import sarif
+from rocmcfg.model.diagnostic import error, warning
 from tests.support.hosts import debian_grub_host
 from tests.support.program import Result, command, process, rocmcfg
 
@@ -124,6 +126,18 @@ def test_a_file_that_cannot_be_read_is_a_failed_invocation(folder: Path) -> None
     notified = [n["descriptor"]["id"] for n in invocation["toolExecutionNotifications"]]
     assert notified
     assert run["results"]
+
+
+def test_a_problem_is_at_the_line_that_its_diagnostic_names() -> None:
+    problems = [error("RC7001", "bad", location="/etc/x.conf:3:5"), warning("RC7002", "odd", location="a.sh")]
+    log = json.loads(sarif((), problems, folder="/w", version="1", address="https://x.org/a#b"))
+    first, second = log["runs"][0]["invocations"][0]["toolExecutionNotifications"]
+    assert first["locations"][0]["physicalLocation"] == {
+        "artifactLocation": {"uri": "file:///etc/x.conf"},
+        "region": {"startLine": 3, "startColumn": 5},
+    }
+    assert "region" not in second["locations"][0]["physicalLocation"]
+    assert log["runs"][0]["invocations"][0]["executionSuccessful"] is False
 
 
 @pytest.mark.parametrize("other", ["--fix", "--json"])

@@ -84,20 +84,30 @@ def runs(command: Sequence[str]) -> bool:
 
 @pytest.mark.parametrize(("way", "source"), [("pip", SDIST), ("pipx", "checkout"), ("uv", SDIST)])
 @pytest.mark.parametrize("end", ["oldest", "newest"])
-def test_on_a_python_of_this_machine(
+def test_on_the_ends_of_this_machines_pythons(
     sources: Path, installers: Path, tmp_path: Path, way: str, source: str, end: str
 ) -> None:
     known = pythons()
     version = [*known][0 if end == "oldest" else -1]
     if end == "newest" and len(known) == 1:
         pytest.skip(f"Python {version} is the only one here")
-    home, programs, place = tmp_path / "home", tmp_path / "programs", tmp_path / "source" / source
+    install(sources / source, installers, tmp_path, way, known[version], version)
+
+
+def test_on_the_pythons_between(sources: Path, installers: Path, tmp_path: Path) -> None:
+    for version, program in [*pythons().items()][1:-1]:
+        (tmp_path / version).mkdir()
+        install(sources / "checkout", installers, tmp_path / version, "pip", program, version)
+
+
+def install(source: Path, installers: Path, tmp_path: Path, way: str, python: str, version: str) -> None:
+    home, programs, place = tmp_path / "home", tmp_path / "programs", tmp_path / "source" / source.name
     for folder in (home, programs, place.parent):
         folder.mkdir()
-    if (sources / source).is_dir():
-        shutil.copytree(sources / source, place, symlinks=True)
+    if source.is_dir():
+        shutil.copytree(source, place, symlinks=True)
     else:
-        shutil.copy(sources / source, place)
+        shutil.copy(source, place)
     pipx = programs / "pipx"
     pipx.write_text(f'#!/bin/sh\nPYTHONPATH={installers} exec {sys.executable} -m pipx "$@"\n')
     pipx.chmod(0o755)
@@ -105,7 +115,7 @@ def test_on_a_python_of_this_machine(
     environment = {"HOME": str(home), "PATH": f"{programs}:{os.environ['PATH']}", "PYTHONPATH": ""}
     as_somebody: tuple[str, ...] = ()
     # a Python or a cache below /root is for root alone
-    if os.geteuid() == 0 and all(runs([*SOMEBODY, one, "-V"]) for one in (known[version], sys.executable)):
+    if os.geteuid() == 0 and all(runs([*SOMEBODY, one, "-V"]) for one in (python, sys.executable)):
         as_somebody = SOMEBODY
         for path in (tmp_path, *tmp_path.rglob("*")):
             os.chown(path, 65534, 65534, follow_symlinks=False)
@@ -115,7 +125,7 @@ def test_on_a_python_of_this_machine(
     def run(line: str) -> str:
         return fetched([*as_somebody, "sh", "-ec", line], "what rocmcfg needs", env=environment)
 
-    run(WAYS[way].format(python=known[version], source=place, home=home))
+    run(WAYS[way].format(python=python, source=place, home=home))
     works(run, str(home), version)
 
 

@@ -17,11 +17,13 @@ from urllib.parse import quote
 from rocmcfg.advice.lint.remark import CLASSES, Finding
 from rocmcfg.knowledge import catalogue
 from rocmcfg.model.diagnostic import Diagnostic, Severity
+from rocmcfg.model.regex import regex
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json"
 _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "note"}
 _PROBLEMS = {"error": "error", "warning": "warning", "note": "recommendation"}
 _BASE = "%SRCROOT%"  # the name that code scanning gives to the root of the checkout
+_PLACE = regex(r"(.+?):([1-9][0-9]*)(?::([1-9][0-9]*))?")  # of a diagnostic
 _STDIN = "stdin"  # the path of a text without a file
 
 
@@ -158,7 +160,11 @@ def _invocation(problems: Iterable[Diagnostic], folder: str) -> dict[str, Any]:
 def _at(location: str, folder: str) -> dict[str, Any]:
     if not location:
         return {}
-    return {"locations": [{"physicalLocation": {"artifactLocation": _artifact(location, folder)}}]}
+    place = _PLACE.fullmatch(location)
+    file, numbers = (place[1], (place[2], place[3])) if place else (location, ())
+    region = dict(zip(("startLine", "startColumn"), map(int, filter(None, numbers)), strict=False))
+    physical: dict[str, Any] = {"artifactLocation": _artifact(file, folder)}
+    return {"locations": [{"physicalLocation": physical | ({"region": region} if region else {})}]}
 
 
 def _printable(text: str) -> str:
