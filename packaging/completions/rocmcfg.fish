@@ -167,7 +167,7 @@ complete -c rocmcfg -n "__fish_rocmcfg_at profile new" -l verbose -s v -d 'Print
 complete -c rocmcfg -n "__fish_rocmcfg_at profile new" -l debug -d 'Show the traceback of an unexpected error.'
 complete -c rocmcfg -n "__fish_rocmcfg_at profile new" -s h -l help -d 'Show the options, and exit.'
 
-complete -c rocmcfg -n "__fish_rocmcfg_at plan" -l profile -s p -x -a '(__fish_rocmcfg_profile_files)' -d 'A profile: its name, a GPU (rx9070xt), a .toml file, or auto (the default). May be repeated.'
+complete -c rocmcfg -n "__fish_rocmcfg_at plan" -l profile -s p -x -a '(__fish_rocmcfg_profile_files)' -d 'A profile: its name, a GPU (rx9070xt), a .toml file, or auto. May be repeated.'
 complete -c rocmcfg -n "__fish_rocmcfg_at plan" -l set -x -a '(__fish_rocmcfg_ask setting)' -d 'Set one value: amdgpu.runpm=0, feature.gfxoff=false, karg.iommu=pt, env.NAME=VALUE, or profile.NAME=NUMBER for a number that a profile leaves to you. May be repeated.'
 complete -c rocmcfg -n "__fish_rocmcfg_at plan" -l with -x -a '(__fish_rocmcfg_ask optional)' -d 'Add an optional setting of the profile.'
 complete -c rocmcfg -n "__fish_rocmcfg_at plan" -l without -x -a '(__fish_rocmcfg_ask leavable)' -d 'Leave out a setting of the profile.'
@@ -192,7 +192,7 @@ complete -c rocmcfg -n "__fish_rocmcfg_at plan" -l debug -d 'Show the traceback 
 complete -c rocmcfg -n "__fish_rocmcfg_at plan" -s h -l help -d 'Show the options, and exit.'
 complete -c rocmcfg -n "__fish_rocmcfg_at plan" -a '(__fish_rocmcfg_profile_files)'
 
-complete -c rocmcfg -n "__fish_rocmcfg_at apply" -l profile -s p -x -a '(__fish_rocmcfg_profile_files)' -d 'A profile: its name, a GPU (rx9070xt), a .toml file, or auto (the default). May be repeated.'
+complete -c rocmcfg -n "__fish_rocmcfg_at apply" -l profile -s p -x -a '(__fish_rocmcfg_profile_files)' -d 'A profile: its name, a GPU (rx9070xt), a .toml file, or auto. May be repeated.'
 complete -c rocmcfg -n "__fish_rocmcfg_at apply" -l set -x -a '(__fish_rocmcfg_ask setting)' -d 'Set one value: amdgpu.runpm=0, feature.gfxoff=false, karg.iommu=pt, env.NAME=VALUE, or profile.NAME=NUMBER for a number that a profile leaves to you. May be repeated.'
 complete -c rocmcfg -n "__fish_rocmcfg_at apply" -l with -x -a '(__fish_rocmcfg_ask optional)' -d 'Add an optional setting of the profile.'
 complete -c rocmcfg -n "__fish_rocmcfg_at apply" -l without -x -a '(__fish_rocmcfg_ask leavable)' -d 'Leave out a setting of the profile.'
@@ -232,7 +232,7 @@ complete -c rocmcfg -n "__fish_rocmcfg_at take-over" -l verbose -s v -d 'Print e
 complete -c rocmcfg -n "__fish_rocmcfg_at take-over" -l debug -d 'Show the traceback of an unexpected error.'
 complete -c rocmcfg -n "__fish_rocmcfg_at take-over" -s h -l help -d 'Show the options, and exit.'
 
-complete -c rocmcfg -n "__fish_rocmcfg_at verify" -l profile -s p -x -a '(__fish_rocmcfg_profile_files)' -d 'A profile: its name, a GPU (rx9070xt), a .toml file, or auto (the default). May be repeated.'
+complete -c rocmcfg -n "__fish_rocmcfg_at verify" -l profile -s p -x -a '(__fish_rocmcfg_profile_files)' -d 'A profile: its name, a GPU (rx9070xt), a .toml file, or auto. May be repeated.'
 complete -c rocmcfg -n "__fish_rocmcfg_at verify" -l pid -x -d 'Check the variables of a running process too.'
 complete -c rocmcfg -n "__fish_rocmcfg_at verify" -l against -r -F -d 'Also compare this host with the golden host of FILE, which `facts --save` wrote.'
 complete -c rocmcfg -n "__fish_rocmcfg_at verify" -l exit-style -x -a 'nagios npd slurm' -d 'Answer a monitor or scheduler with its exit code, in one line.'
@@ -374,7 +374,7 @@ complete -c rocmcfg -n "__fish_rocmcfg_at fleet" -l debug -d 'Show the traceback
 complete -c rocmcfg -n "__fish_rocmcfg_at fleet" -s h -l help -d 'Show the options, and exit.'
 complete -c rocmcfg -n "__fish_rocmcfg_at fleet" -F
 
-complete -c rocmcfg -n "__fish_rocmcfg_at env" -l profile -s p -x -a '(__fish_rocmcfg_profile_files)' -d 'A profile: its name, a GPU (rx9070xt), a .toml file, or auto (the default). May be repeated.'
+complete -c rocmcfg -n "__fish_rocmcfg_at env" -l profile -s p -x -a '(__fish_rocmcfg_profile_files)' -d 'A profile: its name, a GPU (rx9070xt), a .toml file, or auto. May be repeated.'
 complete -c rocmcfg -n "__fish_rocmcfg_at env" -l set -x -a '(__fish_rocmcfg_ask setting)' -d 'Set one value: amdgpu.runpm=0, feature.gfxoff=false, karg.iommu=pt, env.NAME=VALUE, or profile.NAME=NUMBER for a number that a profile leaves to you. May be repeated.'
 complete -c rocmcfg -n "__fish_rocmcfg_at env" -l with -x -a '(__fish_rocmcfg_ask optional)' -d 'Add an optional setting of the profile.'
 complete -c rocmcfg -n "__fish_rocmcfg_at env" -l without -x -a '(__fish_rocmcfg_ask leavable)' -d 'Leave out a setting of the profile.'
@@ -392,7 +392,7 @@ complete -c rocmcfg -n "__fish_rocmcfg_at env" -l debug -d 'Show the traceback o
 complete -c rocmcfg -n "__fish_rocmcfg_at env" -s h -l help -d 'Show the options, and exit.'
 complete -c rocmcfg -n "__fish_rocmcfg_at env" -a '(__fish_rocmcfg_profile_files)'
 
-complete -c rocmcfg -n "__fish_rocmcfg_at run" -l profile -s p -x -a '(__fish_rocmcfg_profile_files)' -d 'A profile: its name, a GPU (rx9070xt), a .toml file, or auto (the default). May be repeated.'
+complete -c rocmcfg -n "__fish_rocmcfg_at run" -l profile -s p -x -a '(__fish_rocmcfg_profile_files)' -d 'A profile: its name, a GPU (rx9070xt), a .toml file, or auto. May be repeated.'
 complete -c rocmcfg -n "__fish_rocmcfg_at run" -l set -x -a '(__fish_rocmcfg_ask setting)' -d 'Set one value: amdgpu.runpm=0, feature.gfxoff=false, karg.iommu=pt, env.NAME=VALUE, or profile.NAME=NUMBER for a number that a profile leaves to you. May be repeated.'
 complete -c rocmcfg -n "__fish_rocmcfg_at run" -l with -x -a '(__fish_rocmcfg_ask optional)' -d 'Add an optional setting of the profile.'
 complete -c rocmcfg -n "__fish_rocmcfg_at run" -l without -x -a '(__fish_rocmcfg_ask leavable)' -d 'Leave out a setting of the profile.'
@@ -409,7 +409,7 @@ complete -c rocmcfg -n "__fish_rocmcfg_at run" -a '(__fish_rocmcfg_run)'
 complete -c rocmcfg -n "__fish_rocmcfg_at try" -l drop -d 'Find which of the variables in this shell you can drop.'
 complete -c rocmcfg -n "__fish_rocmcfg_at try" -l which -d 'Find which of 2 to 12 settings cure the fault.'
 complete -c rocmcfg -n "__fish_rocmcfg_at try" -l cost -d 'Compare the time of a run with and without the settings.'
-complete -c rocmcfg -n "__fish_rocmcfg_at try" -l profile -s p -x -a '(__fish_rocmcfg_profile_files)' -d 'A profile: its name, a GPU (rx9070xt), a .toml file, or auto (the default). May be repeated.'
+complete -c rocmcfg -n "__fish_rocmcfg_at try" -l profile -s p -x -a '(__fish_rocmcfg_profile_files)' -d 'A profile: its name, a GPU (rx9070xt), a .toml file, or auto. May be repeated.'
 complete -c rocmcfg -n "__fish_rocmcfg_at try" -l set -x -a '(__fish_rocmcfg_ask setting)' -d 'Set one value: amdgpu.runpm=0, feature.gfxoff=false, karg.iommu=pt, env.NAME=VALUE, or profile.NAME=NUMBER for a number that a profile leaves to you. May be repeated.'
 complete -c rocmcfg -n "__fish_rocmcfg_at try" -l with -x -a '(__fish_rocmcfg_ask optional)' -d 'Add an optional setting of the profile.'
 complete -c rocmcfg -n "__fish_rocmcfg_at try" -l without -x -a '(__fish_rocmcfg_ask leavable)' -d 'Leave out a setting of the profile.'
@@ -571,7 +571,7 @@ complete -c rocmcfg -n "__fish_rocmcfg_at crashes forget" -l debug -d 'Show the 
 complete -c rocmcfg -n "__fish_rocmcfg_at crashes forget" -s h -l help -d 'Show the options, and exit.'
 complete -c rocmcfg -n "__fish_rocmcfg_at crashes forget" -a '(__fish_rocmcfg_ask crash)'
 
-complete -c rocmcfg -n "__fish_rocmcfg_at render" -l profile -s p -x -a '(__fish_rocmcfg_profile_files)' -d 'A profile: its name, a GPU (rx9070xt), a .toml file, or auto (the default). May be repeated.'
+complete -c rocmcfg -n "__fish_rocmcfg_at render" -l profile -s p -x -a '(__fish_rocmcfg_profile_files)' -d 'A profile: its name, a GPU (rx9070xt), a .toml file, or auto. May be repeated.'
 complete -c rocmcfg -n "__fish_rocmcfg_at render" -l set -x -a '(__fish_rocmcfg_ask setting)' -d 'Set one value: amdgpu.runpm=0, feature.gfxoff=false, karg.iommu=pt, env.NAME=VALUE, or profile.NAME=NUMBER for a number that a profile leaves to you. May be repeated.'
 complete -c rocmcfg -n "__fish_rocmcfg_at render" -l with -x -a '(__fish_rocmcfg_ask optional)' -d 'Add an optional setting of the profile.'
 complete -c rocmcfg -n "__fish_rocmcfg_at render" -l without -x -a '(__fish_rocmcfg_ask leavable)' -d 'Leave out a setting of the profile.'

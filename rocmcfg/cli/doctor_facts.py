@@ -21,7 +21,7 @@ def show_first(printer: Printer, diagnosis: Diagnosis) -> None:
     for each in diagnosis.harmful:
         printer.heading(f"First: {each.summary}")
         printer.paragraph(each.why)
-        printer.paragraph(f"Next: {each.cure} (it stands in {each.place})")
+        printer.paragraph(f"Next: {each.cure} (set in {each.place})")
     _show_answer(printer, diagnosis)
     if diagnosis.memory is not None:
         _show_memory(printer, diagnosis.memory)
@@ -90,7 +90,7 @@ def show_pairs(printer: Printer, diagnosis: Diagnosis) -> None:
     confirmed = [pair for pair in pairs if pair.issue.confidence == "confirmed"]
     shown = pairs if printer.verbose else confirmed[:_PAIRS]
     if shown:
-        printer.heading("Known faults of this machine, by its GPU, kernel and ROCm")
+        printer.heading("Known faults of this GPU, kernel and ROCm")
     for pair in shown:
         printer.paragraph(f"{pair.issue.title} ({pair.issue.id}): {' and '.join(pair.lacking)}.")
         if pair.issue.fixed_in:
@@ -98,4 +98,4 @@ def show_pairs(printer: Printer, diagnosis: Diagnosis) -> None:
         printer.to_copy("  Until then:", f"rocmcfg explain {pair.issue.id}")
     if rest := len(pairs) - len(shown):
         others = counted(rest, "other reported fault" if shown else "reported fault")
-        printer.paragraph(f"Its GPU, kernel and ROCm have {others}: -v")
+        printer.paragraph(f"This GPU, kernel and ROCm have {others}: -v")

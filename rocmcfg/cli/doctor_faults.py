@@ -69,9 +69,9 @@ def _show_kind(printer: Printer, diagnosis: Diagnosis) -> None:
             printer.wrapped(shown_line(line, diagnosis, printer.verbose))
         if troubles[_LINES:]:
             printer.line(f"  and {counted(len(troubles) - _LINES, 'other line')}")
-        printer.to_copy("Search for others with the first:", _search(troubles[0].text))
+        printer.to_copy("To search for reports of the first:", _search(troubles[0].text))
     if not diagnosis.kinds:
-        printer.paragraph("rocmcfg does not recognize what kind of log it is.")
+        printer.paragraph("rocmcfg does not recognise the kind of this log.")
         printer.to_copy("To get the kernel's log:", KERNELS_LOG)
         return
     kind = diagnosis.kinds[0]

@@ -187,10 +187,10 @@ PROFILES = texts(
     "--profile",
     "-p",
     metavar="NAME",
-    help="A profile: its name, a GPU (rx9070xt), a .toml file, or auto (the default). May be repeated.",
+    help="A profile: its name, a GPU (rx9070xt), a .toml file, or auto. May be repeated.",
     takes="profile-file",
 )
-NAMED = argument("[PROFILE]…", "Same as --profile.", "profile-file", "texts", required=False)
+NAMED = argument("[PROFILE]…", "Same as --profile (default: auto).", "profile-file", "texts", required=False)
 
 
 class TargetHost(NamedTuple):

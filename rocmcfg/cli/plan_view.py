@@ -206,7 +206,9 @@ def _reasons(setting: DesiredSetting, *, why: bool, origin: bool) -> list[str]:
         decided = f"{setting.decision}; --without {setting.id} drops it"
     confidence = f"helps: {setting.confidence}" if setting.confidence else ""
     if setting.confidence == "asked for":
-        confidence = f"helps: many ask for it, nothing shows that it helps; --without {setting.id} drops it"
+        confidence = (
+            f"helps: many ask for it, but nothing shows that it helps; --without {setting.id} drops it"
+        )
     sure = "; ".join(filter(None, (confidence, f"from {setting.location}" if origin else "")))
     return [setting.because, decided, f"cost: {setting.cost}" if setting.cost else "", sure]
 

@@ -101,7 +101,7 @@ def hand_overs_first(diagnostics: Sequence[Diagnostic]) -> tuple[Diagnostic, ...
 
 def _told(setting: Setting, spelled: str, met: HandOver) -> Diagnostic:
     doubt = setting.doubt
-    summary, location = f"{spelled} hands over the machine: {met.gives}", setting.location
+    summary, location = f"{spelled} gives control of the machine: {met.gives}", setting.location
     if doubt is None or doubt.whole:
         hint = f"leave it out unless you want it: --without {setting.id}"
         return warning("RC2055", summary, location=location, hint=hint)

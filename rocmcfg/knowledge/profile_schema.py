@@ -102,12 +102,12 @@ class ParameterRow(BaseModel, extra="forbid"):
     max: Number | None = Field(None, description="The largest number; without it there is no limit.")
     within: Literal["", "memory", "gpus"] = Field(
         "",
-        description="memory: refused where the host has less memory (needs the unit GiB or MiB). gpus: "
-        "refused where the host has fewer GPUs.",
+        description="memory: at most the memory of the host (needs the unit GiB or MiB). gpus: at most "
+        "the number of GPUs of the host.",
     )
     unset: Literal["", "half of memory"] = Field(
         "",
-        description="The system's own value without the setting: half of memory. A number below it gets a "
+        description="The system's own value without the setting: half of memory. A lower number gets a "
         "remark.",
     )
 
@@ -123,17 +123,18 @@ class When(BaseModel, extra="forbid"):
     lacks_fix: StrictStr = Field(
         "",
         alias="lacks-fix",
-        description="The name of a fix in the catalogue. Holds while an installed kernel lacks it.",
+        description="The name of a fix in the catalogue. True while an installed kernel lacks it.",
     )
     gfx: Annotated[list[Gfx], Field(min_length=1)] = Field(
         [], description="A list of GPU targets; the host must have one of them."
     )
     pytorch: Range | None = Field(None, description="A range of PyTorch releases.")
     igpu: StrictBool | None = Field(
-        None, description="true where a GPU shares the processor's package, false where none does."
+        None, description="true if a GPU shares the processor's package, false if none does."
     )
     dkms: StrictBool | None = Field(
-        None, description="true where an installed kernel has AMD's DKMS driver, false where one has its own."
+        None,
+        description="true if an installed kernel has AMD's DKMS driver, false if one has its own driver.",
     )
     gpus: Count | None = Field(
         None, description="A range of the number of GPUs; together with gfx, of GPUs of these targets."
@@ -157,10 +158,11 @@ Value = Annotated[
 class SettingTable(BaseModel, extra="forbid"):
     value: Value = Field(description="The value; required in the long form.")
     because: Sentence = Field(
-        "", description="The reason, in one sentence: its effect on which fault. `rocmcfg plan` shows it."
+        "",
+        description="The reason, in one sentence: the fault, and the effect on it. `rocmcfg plan` shows it.",
     )
     evidence: list[Sentence] = Field([], description="Links that a reader can check.")
-    cost: Sentence = Field("", description="The cost of the setting; there always is one.")
+    cost: Sentence = Field("", description="The cost of the setting; there is always a cost.")
     confidence: Literal["", "confirmed", "reported", "asked for"] = Field(
         "",
         description="Whether it helps. confirmed: the evidence establishes cause and cure. reported: users "
@@ -168,9 +170,10 @@ class SettingTable(BaseModel, extra="forbid"):
     )
     # one table, or several of which one must hold
     when: Alternatives = Field(
-        [], description="The setting is applied only where this holds; see CONDITIONS. Without it: always."
+        [],
+        description="The condition for the setting; see CONDITIONS. Without it, the setting always applies.",
     )
-    optional: StrictBool = Field(False, description="true: left out unless `--with NAME` asks for it.")
+    optional: StrictBool = Field(False, description="true: the setting applies only with `--with NAME`.")
     via: Channel | None = Field(
         None,
         description="cmdline or modprobe: the place of this setting, for module parameters and features. By "
@@ -189,8 +192,8 @@ class ProfileFile(BaseModel, extra="forbid"):
     gfx: list[Gfx] = Field(
         [],
         description="The GPU targets of the profile. Without it, and without an inherited list, the profile "
-        "is for any GPU. A profile for a GPU that the host does not have is refused unless `--any-gpu` is "
-        "used.",
+        "is for any GPU. rocmcfg refuses a profile for a GPU that the host does not have, except with "
+        "`--any-gpu`.",
     )
     apu: StrictBool | None = Field(
         None,

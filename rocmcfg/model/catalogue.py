@@ -350,7 +350,7 @@ class HandOver(NamedTuple):
 
     `names` and `but` are patterns of the settings and of their harmless exceptions. `folders`: the value is
     harmless if all of it is in one of these folders (empty: never). `bare`: a name without a slash is
-    harmless as well. `gives` ends the sentence "… hands over the machine: ".
+    harmless as well. `gives` ends the sentence "… gives control of the machine: ".
     """
 
     names: tuple[str, ...]

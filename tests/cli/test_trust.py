@@ -89,7 +89,7 @@ def test_a_profile_of_another_user_does_not_take_the_machine(
         assert found.code == 1, (verb, found.out)
         said = found.out + found.err
         assert "RC2055" in said
-        assert "env.LD_PRELOAD=/tmp/evil.so hands over the machine" in " ".join(said.split())
+        assert "env.LD_PRELOAD=/tmp/evil.so gives control of the machine" in " ".join(said.split())
         assert ("karg.init" in said) == (verb[0] in ("apply", "plan"))
         assert "belongs to nobody (user 65534), mode 0644" in " ".join(said.split())
     found = rocmcfg("plan", "-p", "./my.toml", "--root", root, "--json")

@@ -641,7 +641,7 @@ def test_a_text_that_shows_no_machine_is_doubted_and_a_log_of_one_is_not(host: P
     (tmp_path / "boot").write_text("Linux version 6.14.0-37-generic (buildd)\n")
     doubted = rocmcfg("doctor", tmp_path / "notes", "--root", host)
     assert doubted.code == 0
-    assert "rocmcfg does not recognize what kind of log it is." in doubted.out
+    assert "rocmcfg does not recognise the kind of this log." in doubted.out
     assert "It is a kernel's log." in rocmcfg("doctor", tmp_path / "boot", "--root", host).out
 
 

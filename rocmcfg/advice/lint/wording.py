@@ -144,8 +144,8 @@ def _handed_over(setting: Spelling, catalogue: Catalogue) -> Iterator[Remark]:
     may, too."""
     met = hand_over(setting, setting.value, catalogue)
     if met is not None:
-        summary = f"{setting.name}={setting.value} hands over what reads it: {met.gives}"
-        why = "That matters where root or every user gets it; a script of your own hands over nothing."
+        summary = f"{setting.name}={setting.value} controls the programs that read it: {met.gives}"
+        why = "That matters if root or every user gets it; in a script of your own it is harmless."
         yield info("RC7125", summary, why, sources=met.sources)
 
 
