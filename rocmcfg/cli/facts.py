@@ -46,7 +46,7 @@ def facts(
     if save:
         printer.line()
         untold = len({each.fact for each in described.cannot_be_told})
-        rest = f"; {untold} cannot be told" if untold else ""
+        rest = f"; {untold} unknown" if untold else ""
         printer.line(f"Saved to {save}: {counted(described.compared.total, 'fact')}{rest}.")
 
 
@@ -57,7 +57,7 @@ def _show(printer: Printer, described: HostFacts) -> None:
     for row in fact_rows():
         values = [compared.values[row.id]] if row.id in compared.values else [*_of_gpus(compared, row.id)]
         if values or row.id in reasons:
-            rows.append((row.name, _shared(values) if values else f"cannot be told: {reasons[row.id]}"))
+            rows.append((row.name, _shared(values) if values else f"unknown: {reasons[row.id]}"))
     printer.pairs(rows, indent="")
     for group in fact_groups().values():
         named = compared.group(group.id)

@@ -184,7 +184,7 @@ def _show_golden(printer: Printer, report: VerificationReport) -> None:
     told = [each for each in report.differences if not each.reason]
     if not told:
         unknown = len(report.differences)
-        rest = f"; {unknown} of them cannot be told" if unknown else ""
+        rest = f"; {unknown} of them unknown" if unknown else ""
         printer.line(f"As the golden host: {counted(report.compared or 0, 'fact')} compared{rest}.")
         return
     for weight, title in _MATTERS.items():

@@ -265,7 +265,7 @@ def test_a_value_that_cannot_be_told_here_is_no_difference_that_matters(golden: 
     assert (row["fact"], row["here"]) == ("numa_balancing", "")
     assert row["reason"] == "there is no /proc/sys/kernel/numa_balancing"
     assert "RC4707" in found.ids
-    assert "1 of them cannot be told" in against(golden, root).out
+    assert "1 of them unknown" in against(golden, root).out
 
 
 def test_names_of_their_own_are_compared_both_ways(golden: Path, root: Path) -> None:
