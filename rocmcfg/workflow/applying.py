@@ -52,7 +52,7 @@ def apply(
     from rocmcfg.change.trial.plan import OfOneBoot
 
     def of_request() -> Planned:
-        return plan_approved(host, request, approved) if approved else plan(host, request, terms)
+        return plan_approved(host, request, approved, terms) if approved else plan(host, request, terms)
 
     make = planned_now or of_request
 

@@ -40,6 +40,8 @@ def watch(
     on_record = record.load(host)
     if on_record is None or record.stage(host, on_record) is not Stage.RUNNING:
         return "no trial is running in this boot"
+    if on_record.terms.of_try is not None:
+        return f"the trial is a boot of try R{on_record.terms.of_try}, which keeps none"
     after = on_record.terms.confirm_after
     if after is None:
         return "the trial waits for `rocmcfg confirm`: it is not set to confirm itself"

@@ -30,6 +30,14 @@ def proven(view: HostView) -> Trial:
     trial = record.load(view)
     if trial is None:
         raise fail("RC4320", "there is no trial to confirm", hint="start one with `rocmcfg apply … --trial`")
+    if trial.terms.of_try is not None:
+        raise fail(
+            "RC4348",
+            f"this trial is a boot of try R{trial.terms.of_try}, which compares boots and keeps none of them",
+            location=record.PATH,
+            hint="wait for its verdict, which names the command that keeps the settings, or end it with "
+            "`rocmcfg reject`",
+        )
     stage = record.stage(view, trial)
     if stage is Stage.ARMED:
         summary = "the trial has not begun: this is still the boot before the trial boot"

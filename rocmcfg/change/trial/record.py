@@ -32,14 +32,18 @@ class TrialOnRecord(RocmcfgError):
 def require_none(view: HostView) -> None:
     trial = load(view)
     if trial is not None:
+        what, keep = (
+            f"transaction {trial.transaction}",
+            "keep it with `rocmcfg confirm` in the trial boot, or ",
+        )
+        if trial.terms.of_try is not None:
+            what, keep = f"a boot of try R{trial.terms.of_try}", ""
         raise TrialOnRecord(
             error(
                 "RC4316",
-                f"a trial (transaction {trial.transaction}) is {stage(view, trial).value}, and "
-                "nothing else can be applied meanwhile",
+                f"a trial ({what}) is {stage(view, trial).value}, and nothing else can be applied meanwhile",
                 location=PATH,
-                hint="keep it with `rocmcfg confirm` in the trial boot, or end it with `rocmcfg "
-                "reject`; then run the command again",
+                hint=f"{keep}end it with `rocmcfg reject`; then run the command again",
             )
         )
 
