@@ -12,7 +12,8 @@ from rocmcfg.model.shape import NamedTuple, published
 
 CONTROL = 0
 MOST_RUNS = 100_000  # that an experiment may be allowed
-Kind = Literal["cure", "drop", "which", "cost"]
+MOST_BOOTS = 100  # of each arm
+Kind = Literal["cure", "drop", "which", "cost", "reboots"]
 # Why a run counts as failed; empty for a run that ended well.
 Failure = Literal[
     "",
@@ -24,6 +25,7 @@ Failure = Literal[
     "check",
     "different-output",
     "machine-went-down",
+    "did-not-come-up",
 ]
 Verdict = Literal[
     "cures",
@@ -37,12 +39,29 @@ Verdict = Literal[
     "faster",
 ]
 # Why an experiment ended without an answer; empty for an answer.
-Obstacle = Literal["", "drift", "runs", "time", "not-confirmed", "fails-with-all", "too-few"]
-Purpose = Literal["warm-up", "control", "treatment", "sentinel", "search", "confirmation", "timing"]
+Obstacle = Literal[
+    "",
+    "drift",
+    "runs",
+    "time",
+    "not-confirmed",
+    "fails-with-all",
+    "too-few",
+    "rarer",
+    "boots",
+    "lost-boots",
+    "control-down",
+    "host-changed",
+    "ended",
+]
+# Those that the runs do not show: what happened around them ended the experiment.
+FROM_OUTSIDE: tuple[Obstacle, ...] = ("lost-boots", "control-down", "host-changed", "ended")
+Purpose = Literal["warm-up", "control", "treatment", "sentinel", "search", "confirmation", "timing", "boot"]
 
 
 class Variable(NamedTuple):
-    """A setting under test: a variable and its value in the arms that have it."""
+    """A setting under test: a variable, or for `reboots` a kernel setting, and its value in the arms that
+    have it."""
 
     name: str
     value: str
@@ -51,8 +70,9 @@ class Variable(NamedTuple):
 class Design(NamedTuple):
     """The design of an experiment, fixed before its first run. `confidence` is in percent. `most_runs` bounds
     the runs, `most_seconds` their time, and 0 is no bound. `give_up` is the number of clean runs of the
-    control after which the fault counts as not reproduced. `pairs` is the number of pairs for `cost`.
-    `weights` are the prior weights of the settings for `which`."""
+    control after which the fault counts as not reproduced. `pairs` is the number of pairs for `cost`,
+    `boots` that of the boots of each arm for `reboots`. `weights` are the prior weights of the settings for
+    `which`."""
 
     kind: Kind
     settings: tuple[Variable, ...]
@@ -63,6 +83,7 @@ class Design(NamedTuple):
     pairs: int = 10
     warm_up: bool = True
     weights: tuple[int, ...] = ()
+    boots: int = 0
 
     @property
     def all(self) -> int:
