@@ -46,13 +46,14 @@ def _settled(counted: Counted) -> Finding | None:
     """Return the finding, other than a cure, that every outcome of the boots that are left leads to; None if
     it is open."""
     design = counted.design
-    control, treatment = (counted.of(arm) for arm in (CONTROL, design.all))
-    possible = {
-        finding(design, control.failures + more, treatment.failures + others)
-        for more, others in product(
-            range(design.boots - control.runs + 1), range(design.boots - treatment.runs + 1)
-        )
-    }
+    (runs, failures, _), (treated, others, _) = counted.of(CONTROL), counted.of(design.all)
+    return _only(design, failures, design.boots - runs, others, design.boots - treated)
+
+
+@cache
+def _only(design: Design, failures: int, left: int, others: int, others_left: int) -> Finding | None:
+    ends = product(range(left + 1), range(others_left + 1))
+    possible = {finding(design, failures + more, others + still) for more, still in ends}
     only = possible.pop()
     return None if possible or only.verdict == "cures" else only
 

@@ -56,15 +56,27 @@ Obstacle = Literal[
 ]
 # Those that the runs do not show: what happened around them ended the experiment.
 FROM_OUTSIDE: tuple[Obstacle, ...] = ("lost-boots", "control-down", "host-changed", "ended")
+# Why a boot does not count: the machine went down during the run; it was shut down before the end of the run;
+# rocmcfg was ended meanwhile; no boot of the arm began; another kernel was booted; the values under test were
+# not those of the arm; a boot got nowhere.
+LostBoot = Literal[
+    "went-down", "shut-down", "cut-off", "not-begun", "other-kernel", "other-values", "did-not-come-up"
+]
 Purpose = Literal["warm-up", "control", "treatment", "sentinel", "search", "confirmation", "timing", "boot"]
 
 
 class Variable(NamedTuple):
     """A setting under test: a variable, or for `reboots` a kernel setting, and its value in the arms that
-    have it."""
+    have it. `bare`: an argument of the kernel without a value."""
 
     name: str
     value: str
+    bare: bool = False
+
+    @property
+    def spelled(self) -> str:
+        """Return the setting as --set takes it, without the prefix of variables."""
+        return self.name if self.bare else f"{self.name}={self.value}"
 
 
 class Design(NamedTuple):

@@ -92,7 +92,7 @@ def name_of(design: Design, arm: int) -> str:
         return "control"
     if arm == design.all and design.kind != "which":
         return "all" if design.kind == "drop" else "treatment"
-    return " ".join(f"{s.name}={s.value}" for s in design.of(arm))
+    return " ".join(s.spelled for s in design.of(arm))
 
 
 def report(attempt: Try) -> TryReport:
@@ -108,7 +108,7 @@ def report(attempt: Try) -> TryReport:
         arms.append(
             Arm(
                 name_of(design, arm),
-                tuple(f"{s.name}={s.value}" for s in design.of(arm)),
+                tuple(s.spelled for s in design.of(arm)),
                 tally.runs,
                 tally.failures,
                 sum(purpose == "warm-up" for _, purpose in of_arm),
@@ -135,7 +135,7 @@ def report(attempt: Try) -> TryReport:
         any(line.fault.startswith("AMD-8") for line in ran),
         any(outcome.left_behind for outcome in outcomes),
     )
-    settings = tuple(f"{s.name}={s.value}" for s in design.of(concerned))
+    settings = tuple(s.spelled for s in design.of(concerned))
     return TryReport(
         attempt.number,
         attempt.begun.program,

@@ -59,7 +59,7 @@ class Evidence(NamedTuple):
 
 def names(design: Design, arm: int) -> str:
     """Return the settings of an arm as text."""
-    settings = [f"{s.name}={s.value}" if design.kind != "drop" else s.name for s in design.of(arm)]
+    settings = [s.spelled if design.kind != "drop" else s.name for s in design.of(arm)]
     if len(settings) > 1:
         return f"{', '.join(settings[:-1])} and {settings[-1]}"
     return "".join(settings)
