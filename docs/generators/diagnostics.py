@@ -28,6 +28,7 @@ ROOMS = {
     "RC43": "trial boots",
     "RC44": "crashes of GPUs",
     "RC45": "tries of settings",
+    "RC46": "tries with reboots",
     "RC5": "verify",
     "RC6": "explain",
     "RC70": "lint: the files and the machine",
@@ -71,6 +72,7 @@ RETIRED = {
 # rocmcfg/judging/words.py.
 ONE_MEANING = {
     "RC4503": "there is no such try",
+    "RC4508": "the try has ended",
     "RC4510": "`--crashed`: the machine did not go down during a run of this try",
     "RC4514": "`--drop`: the variable is not set here, or none that rocmcfg knows is",
     "RC2015": "a kernel argument does not do what it seems to",

@@ -16,7 +16,12 @@ from rocmcfg.model.experiment import Step
 from rocmcfg.records.tries import Try
 from rocmcfg.workflow import try_words, trying
 from rocmcfg.workflow.one_run import Stopped
-from rocmcfg.workflow.try_report import TryReport, name_of
+from rocmcfg.workflow.try_report import TryReport, name_of, report
+
+
+def document_of(attempt: Try) -> TryReport:
+    """Return the report of a try."""
+    return report(attempt)
 
 
 def say_what_comes(printer: Printer, attempt: Try) -> None:
@@ -91,7 +96,7 @@ def show(printer: Printer, made: TryReport) -> None:
     if made.sentence:
         printer.paragraph(made.sentence)
     else:
-        printer.wrapped(f"Try {made.number} is not over: `rocmcfg tries resume {made.number}` goes on.", "")
+        printer.wrapped(f"Try {made.name} is not over: `rocmcfg tries resume {made.name}` goes on.", "")
     for advice in made.advice:
         printer.paragraph(advice)
     printer.line()
@@ -106,10 +111,10 @@ def show(printer: Printer, made: TryReport) -> None:
         )
         for arm in made.arms
     ]
-    printer.table(("ARM", "RUNS", "FAILED", "AT MOST", "TIME", "FAILURES"), rows)
+    printer.table(("ARM", "BOOTS" if made.boots else "RUNS", "FAILED", "AT MOST", "TIME", "FAILURES"), rows)
     if made.kept:
         printer.wrapped(f"Output and kernel lines of the first failures: {os.path.dirname(made.kept[0])}", "")
     if made.apply:
         printer.line()
         printer.to_copy("To keep it:", made.apply)
-    printer.wrapped(f"For a tracker: rocmcfg tries show {made.number} --tracker", "")
+    printer.wrapped(f"For a tracker: rocmcfg tries show {made.name} --tracker", "")

@@ -65,6 +65,11 @@ LostBoot = Literal[
 Purpose = Literal["warm-up", "control", "treatment", "sentinel", "search", "confirmation", "timing", "boot"]
 
 
+def boots_name(number: int) -> str:
+    """Return the name of a try with reboots, which differs from the numbers of a user's own tries."""
+    return f"R{number}"
+
+
 class Variable(NamedTuple):
     """A setting under test: a variable, or for `reboots` a kernel setting, and its value in the arms that
     have it. `bare`: an argument of the kernel without a value."""
@@ -159,3 +164,4 @@ class TryRow(NamedTuple):
     settings: tuple[str, ...]
     began: str
     ended: str
+    name: str = ""

@@ -11,9 +11,9 @@ from rocmcfg.host.state_dir import STATE_DIR, STATE_MODE
 from rocmcfg.host.user_state import UserState
 from rocmcfg.host.view import Host, HostView
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, error, fail
+from rocmcfg.model.experiment import boots_name
 from rocmcfg.model.shape import Malformed, exactly
 from rocmcfg.records.journal import require_trusted
-from rocmcfg.records.tries import name_of
 
 UNDER_WAY = f"{STATE_DIR}/tries.on"  # exists while a try with reboots is under way: rocmcfg-try.service
 TRIES = f"{STATE_DIR}/tries"
@@ -52,7 +52,7 @@ def require_none(view: HostView) -> None:
 
 def under_way_already(number: int) -> Diagnostic:
     """Return the error that nothing else may change the host during a try with reboots."""
-    name = name_of(number)
+    name = boots_name(number)
     return error(
         "RC4601",
         f"try {name} is under way: it compares boots of this host, which must not change meanwhile",
@@ -67,11 +67,18 @@ def begin(host: Host, number: int) -> None:
     host.write(UNDER_WAY, host.new_file(f"{number}\n".encode(), 0o644), keep_mtime=False)
 
 
+def halt(host: Host) -> None:
+    """Note that no try goes on by itself. Raises Unwritable."""
+    if host.exists(UNDER_WAY) or host.is_symlink(UNDER_WAY):
+        host.remove(UNDER_WAY)
+
+
 def end(host: Host, number: int) -> None:
     """Note that no try is under way, and remove the environment of its program. Raises Unwritable."""
-    for path in (_environment(number), UNDER_WAY):
-        if host.exists(path) or host.is_symlink(path):
-            host.remove(path)
+    path = _environment(number)
+    if host.exists(path) or host.is_symlink(path):
+        host.remove(path)
+    halt(host)
 
 
 def _environment(number: int) -> str:
@@ -94,8 +101,8 @@ def environment(view: HostView, number: int) -> dict[str, str]:
         table = exactly(dict, json_value((content or b"").decode("utf-8", "surrogateescape")))
         return {exactly(str, name): exactly(str, value) for name, value in table.items()}
     except (ValueError, Malformed) as problem:
-        summary = f"the environment of try {name_of(number)} is missing or damaged"
-        hint = f"begin again, and remove this one with `rocmcfg tries forget {name_of(number)}`"
+        summary = f"the environment of try {boots_name(number)} is missing or damaged"
+        hint = f"begin again, and remove this one with `rocmcfg tries forget {boots_name(number)}`"
         raise fail("RC4603", summary, location=path, hint=hint) from problem
 
 

@@ -22,6 +22,7 @@ from rocmcfg.model.experiment import (
     Finding,
     LostBoot,
     Outcome,
+    boots_name,
 )
 from rocmcfg.model.request import Request
 from rocmcfg.model.shape import Malformed, NamedTuple
@@ -174,7 +175,7 @@ class Try(NamedTuple):
     @property
     def name(self) -> str:
         """Return the number as commands take it."""
-        return name_of(self.number) if self.begun.boots is not None else str(self.number)
+        return boots_name(self.number) if self.begun.boots is not None else str(self.number)
 
     @property
     def open_run(self) -> Started | None:
@@ -221,10 +222,10 @@ def append(state: UserState, number: int, line: NamedTuple) -> None:
 def load(state: UserState, number: int) -> Try:
     """Return a try. Raises RocmcfgError for one that does not exist, that is damaged, that a newer rocmcfg
     wrote, or that another user may have written. Its runs are those that the experiment asks for."""
-    name = name_of(number) if state.of_root else str(number)
+    name = boots_name(number) if state.of_root else str(number)
     content = state.read(number, RECORD)
     if content is None:
-        numbers = ", ".join(map(name_of if state.of_root else str, state.numbers())) or "none"
+        numbers = ", ".join(map(boots_name if state.of_root else str, state.numbers())) or "none"
         hint = f"`rocmcfg tries list` shows them; there are: {numbers}"
         raise fail("RC4503", f"there is no try {name}", hint=hint)
     place = state.of(number, RECORD)
@@ -302,11 +303,6 @@ def _is_pattern(text: str) -> bool:
     except (re.error, OverflowError, RecursionError):
         return False
     return True
-
-
-def name_of(number: int) -> str:
-    """Return the name of a try with reboots, which differs from the numbers of a user's own tries."""
-    return f"R{number}"
 
 
 def bad(place: str, name: str, reason: str) -> RocmcfgError:

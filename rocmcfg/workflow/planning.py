@@ -148,7 +148,7 @@ def _with_removed(view: HostView, planned: Planned, removed: Sequence[DesiredSet
     comes_back: set[str] = set()
     with suppress(RocmcfgError):  # a profile of theirs can no longer be read
         comes_back = {setting.id for setting in _wanted(view, besides, planned.facts)}
-    adding = [_as_added(setting) for setting in removed if setting.id not in comes_back]
+    adding = [as_added(setting) for setting in removed if setting.id not in comes_back]
     only_added = len(adding) == len(removed)
     return planned._replace(
         removed=tuple(setting.spelled for setting in removed),
@@ -167,7 +167,7 @@ def _wanted(view: HostView, request: Request, facts: Facts) -> Sequence[DesiredS
     return resolve(profiles.load(view, names), request, facts, catalogue.load(), base).desired
 
 
-def _as_added(setting: DesiredSetting) -> str:
+def as_added(setting: DesiredSetting) -> str:
     """Return a setting as --add takes it. That of a feature has the whole mask as its text."""
     if setting.kind is not Kind.FEATURE:
         return setting.spelled

@@ -13,6 +13,7 @@ from rocmcfg.host.view import Host, HostView
 from rocmcfg.loaders import registry
 from rocmcfg.model.checks import PASSES
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error, fail, info, warning
+from rocmcfg.model.experiment import boots_name
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.plan import FileChange, Plan
 from rocmcfg.model.request import Request
@@ -33,7 +34,7 @@ def proven(view: HostView) -> Trial:
     if trial.terms.of_try is not None:
         raise fail(
             "RC4348",
-            f"this trial is a boot of try R{trial.terms.of_try}, which compares boots and keeps none of them",
+            f"this trial is a boot of try {boots_name(trial.terms.of_try)}, which keeps none",
             location=record.PATH,
             hint="wait for its verdict, which names the command that keeps the settings, or end it with "
             "`rocmcfg reject`",

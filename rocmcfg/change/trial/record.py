@@ -9,6 +9,7 @@ from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.loaders import registry
 from rocmcfg.model.checks import CheckStatus, VerificationReport
 from rocmcfg.model.diagnostic import RocmcfgError, error
+from rocmcfg.model.experiment import boots_name
 from rocmcfg.model.trial import Stage, Trial
 from rocmcfg.records import journal, receipt
 from rocmcfg.records.receipt import Receipt, boot_id
@@ -37,7 +38,7 @@ def require_none(view: HostView) -> None:
             "keep it with `rocmcfg confirm` in the trial boot, or ",
         )
         if trial.terms.of_try is not None:
-            what, keep = f"a boot of try R{trial.terms.of_try}", ""
+            what, keep = f"a boot of try {boots_name(trial.terms.of_try)}", ""
         raise TrialOnRecord(
             error(
                 "RC4316",
