@@ -30,6 +30,7 @@ SHARED = {
     "share/rocmcfg/profile.schema.json": "rocmcfg/knowledge/profile.schema.json",
     "lib/systemd/system/rocmcfg-recover.service": "packaging/systemd/rocmcfg-recover.service",
     "lib/systemd/system/rocmcfg-trial.service": "packaging/systemd/rocmcfg-trial.service",
+    "lib/systemd/system/rocmcfg-try.service": "packaging/systemd/rocmcfg-try.service",
     "lib/systemd/system/rocmcfg-crash@.service": "packaging/systemd/rocmcfg-crash@.service",
     "lib/udev/rules.d/70-rocmcfg-crash.rules": "packaging/udev/70-rocmcfg-crash.rules",
 }

@@ -63,6 +63,7 @@ def test_every_file_is_where_the_distribution_looks_for_it(installed: Path) -> N
         usr/share/man/man5/rocmcfg-profile.5.gz usr/share/bash-completion/completions/rocmcfg
         usr/share/zsh/vendor-completions/_rocmcfg usr/share/fish/vendor_completions.d/rocmcfg.fish
         usr/lib/systemd/system/rocmcfg-recover.service usr/lib/systemd/system/rocmcfg-trial.service
+        usr/lib/systemd/system/rocmcfg-try.service
         usr/lib/systemd/system/rocmcfg-crash@.service usr/lib/udev/rules.d/70-rocmcfg-crash.rules
     """
     assert [path for path in expected.split() if not (installed / path).is_file()] == []
