@@ -21,7 +21,8 @@ def boot_files(view: HostView, loader: str) -> dict[str, str]:
     """Return for each file what identifies its content, mode, owner and attributes, or the link that it is.
     The text of the loader for the next boot is one more entry, since no file of its own holds it."""
     ours = registry.inputs(loader)
-    folders = {os.path.dirname(path) for path in ours} - {"/etc"}
+    # of /etc, what the owner wrote beside ours: /etc/default/grub, /etc/kernel/cmdline
+    folders = {"/".join(path.split("/")[:3]) for path in ours if path.count("/") > 2}
     found: dict[str, str] = {}
     for path in (*_files(view, sorted({*_FOLDERS, *folders})), *sorted(ours)):
         identity = _identity(view, path)

@@ -38,20 +38,25 @@ class Lab:
     """A machine with a program. `fates` are what happens to boots by their number; a boot without one is as
     it should be. `events` are the numbers of the boots in which the unit went on."""
 
-    def __init__(self, folder: Path, **made: Any) -> None:
-        self.root = debian_grub_host(folder, **made)
-        enable_unit(self.root)
-        enable_unit(self.root, "rocmcfg-try.service")
-        (self.root / "proc/sys/kernel/osrelease").write_text("6.12.107+deb13-amd64\n")
-        self.host: Host = QuickHost(str(self.root))
+    def __init__(self, folder: Path, root: Path | None = None) -> None:
+        self.folder, self.root = folder, root or debian_grub_host(folder)
         self.program = folder / "program"
         self.notes = folder / "notes"
-        self.program.write_text(PROGRAM)
-        self.program.chmod(0o755)
         self.fates: dict[int, Fate] = {}
         self.boots = 0
         self.reboots_due = False
         self.in_run: Fate | None = None
+        self.host: Host = QuickHost(str(self.root))
+        self.link = folder / "value"  # the program reads the kernel's value there, whichever tree it runs for
+        self.link.unlink(missing_ok=True)
+        self.link.symlink_to(self.value)
+        if root is not None:
+            return
+        enable_unit(self.root)
+        enable_unit(self.root, "rocmcfg-try.service")
+        (self.root / "proc/sys/kernel/osrelease").write_text("6.12.107+deb13-amd64\n")
+        self.program.write_text(PROGRAM)
+        self.program.chmod(0o755)
 
     # -- the machine of the try
 
@@ -81,7 +86,7 @@ class Lab:
             design,
             more.pop("terms", Terms()),
             pwd.getpwuid(os.geteuid()),
-            {"VALUE": str(self.value), "NOTES": str(self.notes), "PATH": os.environ["PATH"]},
+            {"VALUE": str(self.link), "NOTES": str(self.notes), "PATH": os.environ["PATH"]},
             going_down_fails=more.pop("going_down_fails", False),
         )
         return reboot_start.begin(self.host, prepared, self, use.quiet).attempt
@@ -92,16 +97,24 @@ class Lab:
 
     def goes_down(self) -> None:
         """The next kernel starts, and nothing of it reaches the disk."""
-        self.reboots_due = False
         boot(self.root, grub_line(self.root), str(uuid.uuid4()))
 
     def comes_up(self) -> Taken | None:
         """The next boot, with its units."""
+        self.recovers()
+        return self.goes_on()
+
+    def recovers(self) -> None:
+        """The next boot, until the unit of the try."""
         self.goes_down()
+        self.reboots_due = False
         self.boots += 1
         if self.boots in self.fates:
             self.fates[self.boots](self)
         use.recover(self.host)
+
+    def goes_on(self) -> Taken | None:
+        """The unit of the try."""
         return rebooting.go_on(self.host, self, use.quiet)
 
     def to_the_end(self, most: int = 40) -> TryReport:

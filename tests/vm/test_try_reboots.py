@@ -10,7 +10,7 @@ from .guest import Guest, GuestError, MachineStopped
 from .trials import assert_no_trial, is_marked, look, wait_for_logins
 
 HOME = "/home/alice"
-# Fails in nine of ten boots unless the running kernel has the cure: that is in all but the third of the control.
+# Fails in nine of ten boots unless the running kernel has the cure: of the control, in all but the third.
 PROGRAM = """#!/bin/sh
 { id -un; pwd; ulimit -n; echo "$SECRET"; } > seen
 if [ -e hold ]; then touch held; sync; sleep 600; fi
