@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rocmcfg.host.user_state import user_state
+from rocmcfg.host.user_state import UserState, user_state
 from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, warning
 from rocmcfg.model.experiment import TryRow, boots_name
@@ -15,12 +15,11 @@ _SHOWN = 5  # the newest
 
 
 def measured_here(view: HostView, environment: Mapping[str, str]) -> tuple[TryRow, ...]:
-    """Return the newest tries of the caller that came to an answer, oldest first; none for the host of
-    another root. A record that cannot be read is left to `rocmcfg tries list`."""
-    if view.offline:
-        return ()
+    """Return the newest tries of the caller that came to an answer, oldest first, and for root those of the
+    host; of another root only the latter. A record that cannot be read is left to `rocmcfg tries list`."""
     try:
-        states = [user_state(environment, "tries"), *([RootTries(view)] if view.is_root else [])]
+        states: list[UserState] = [RootTries(view)] if view.is_root else []
+        states += [] if view.offline else [user_state(environment, "tries")]
         states = [state for state in states if state.numbers()]
         if not states:
             return ()

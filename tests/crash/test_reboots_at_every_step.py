@@ -78,7 +78,7 @@ def lines(host: CrashingHost | None) -> None:
             host._step(f"append {name}", lambda: half(state.of(number, name), line))
         REAL(state, number, name, line)
 
-    UserState.append = append  # type: ignore[method-assign]
+    UserState.append = append  # type: ignore[assignment,method-assign]
 
 
 def half(path: str, line: bytes) -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from rocmcfg.change.trial import record as trial
-from rocmcfg.model.diagnostic import RocmcfgError
+from rocmcfg.model.diagnostic import RocmcfgError, fail
 from rocmcfg.model.trial import Stage
-from rocmcfg.workflow import boot_arms, rebooting
+from rocmcfg.workflow import rebooting
 from rocmcfg.workflow.one_run import Stopped
 from tests.support import usecases as use
 from tests.support.rebooting import Lab
@@ -153,7 +153,7 @@ def test_a_shutdown_by_somebody_counts_for_no_arm(lab: Lab, monkeypatch: pytest.
     def shut_down(_: Lab) -> None:
         raise Stopped
 
-    monkeypatch.setattr(boot_arms.evidence, "was_shut_down", lambda *_: True)
+    monkeypatch.setattr("rocmcfg.workflow.boot_arms.evidence.was_shut_down", lambda *_: True)
     lab.begin(3)
     lab.in_run = shut_down
     with pytest.raises(Stopped):
@@ -234,20 +234,19 @@ def test_a_fault_stops_it_with_nothing_armed_and_resume_goes_on(
     lab.comes_up()
     lab.goes_down()
     lab.reboots_due = False
-    real = rebooting.apply
 
     def full(*_: object, **__: object) -> None:
-        raise RocmcfgError(rebooting.fail("RC3002", "no space").diagnostics[0])
+        raise fail("RC3002", "no space")
 
-    monkeypatch.setattr(rebooting, "apply", full)
     use.recover(lab.host)
-    with pytest.raises(RocmcfgError):
-        rebooting.go_on(lab.host, lab, use.quiet)
+    with monkeypatch.context() as patched:
+        patched.setattr("rocmcfg.workflow.rebooting.apply", full)
+        with pytest.raises(RocmcfgError):
+            rebooting.go_on(lab.host, lab, use.quiet)
     assert not lab.reboots_due
     assert lab.under_way() is None
     assert configuration(lab.root) == before
     assert rebooting.go_on(lab.host, lab, use.quiet) is None
-    monkeypatch.setattr(rebooting, "apply", real)
     taken = rebooting.resume(lab.host, 1, lab, use.quiet)
     assert taken.rebooting
     made = lab.to_the_end()
