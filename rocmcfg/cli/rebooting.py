@@ -13,7 +13,6 @@ from rocmcfg.experiments.reboots import boots_wanted
 from rocmcfg.experiments.statistics import power
 from rocmcfg.host import interrupts
 from rocmcfg.host.local import LocalHost
-from rocmcfg.host.other_user import account
 from rocmcfg.model.diagnostic import fail
 from rocmcfg.model.experiment import MOST_BOOTS, Design, boots_name
 from rocmcfg.model.request import Request
@@ -68,6 +67,7 @@ def begin(
 ) -> None:
     """Begin a try with reboots, after a question."""
     from rocmcfg.cli.try_view import document_of
+    from rocmcfg.host.other_user import account
     from rocmcfg.workflow import reboot_start
 
     assert options.reboots is not None

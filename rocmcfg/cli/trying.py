@@ -10,7 +10,7 @@ import shlex
 import sys
 from typing import TYPE_CHECKING
 
-from rocmcfg.cli import hosts
+from rocmcfg.cli import hosts, rebooting
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import Misuse, Printer
 from rocmcfg.cli.rebooting import RebootOptions
@@ -112,7 +112,7 @@ def try_(
     or has run well often enough. Nothing of the host is changed. Every run is kept, so that an interruption
     loses none: `rocmcfg tries resume` goes on. Settings of the kernel need --reboots.
     """
-    from rocmcfg.cli import rebooting, try_view
+    from rocmcfg.cli import try_view
     from rocmcfg.workflow import trying
 
     kind = _kind(drop, which, cost)
