@@ -15,7 +15,7 @@ from rocmcfg.host import interrupts
 from rocmcfg.host.local import LocalHost
 from rocmcfg.model.diagnostic import fail
 from rocmcfg.model.experiment import MOST_BOOTS, Design, boots_name
-from rocmcfg.model.request import Request
+from rocmcfg.model.request import Request, command_line
 from rocmcfg.model.shape import NamedTuple
 
 if TYPE_CHECKING:
@@ -76,7 +76,8 @@ def begin(
     if request == Request():
         hint = "rocmcfg try --reboots 5 --set amdgpu.NAME=VALUE -- PROGRAM"
         raise Misuse("name what to try with --set or --profile", hint=hint)
-    hosts.require_rights(printer, host, question="" if options.yes else "tries list")
+    look = command_line(request).removeprefix("rocmcfg ").replace("apply", "plan --trial", 1)
+    hosts.require_rights(printer, host, question="" if options.yes else look)
     request = hosts.understood(printer, host, request)
     user = account(options.user or host.user())
     design = design._replace(
@@ -85,7 +86,7 @@ def begin(
     prepared = reboot_start.prepare(
         host, request, program, design, terms, user, os.environ, going_down_fails=options.crashed
     )
-    ask = hosts.asking(printer, host, options.yes, _show, _question, "tries list")
+    ask = hosts.asking(printer, host, options.yes, _show, _question, look)
     if not ask(prepared):
         hosts.agreed(printer, None, "Nothing was changed.")
     taken = reboot_start.begin(host, prepared, machine_of(host), printer.progress)
@@ -169,9 +170,10 @@ def resume(printer: Printer, host: LocalHost, number: int, yes: bool) -> None:
     from rocmcfg.records import tries
     from rocmcfg.workflow import rebooting
 
-    hosts.require_rights(printer, host, question="" if yes else "tries list")
+    look = f"tries show {boots_name(number)}"
+    hosts.require_rights(printer, host, question="" if yes else look)
     attempt = tries.load(root_tries(host), number)
-    ask = hosts.asking(printer, host, yes, _show_attempt, "Reboot this host now, and go on?", "tries list")
+    ask = hosts.asking(printer, host, yes, _show_attempt, "Reboot this host now, and go on?", look)
     if not ask(attempt):
         hosts.agreed(printer, None, "Nothing was changed.")
     taken = rebooting.resume(host, number, machine_of(host), printer.progress)

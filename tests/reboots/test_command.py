@@ -11,6 +11,7 @@ from unittest import mock
 import pytest
 
 from rocmcfg.cli import rebooting
+from rocmcfg.cli.documents import DOCUMENTS
 from rocmcfg.host.other_user import require_startable
 from rocmcfg.model.diagnostic import RocmcfgError
 from tests.support.hosts import make_root
@@ -97,6 +98,26 @@ def test_a_try_from_its_command_to_its_sentence(lab: Lab) -> None:
     forgotten = run(lab, "tries", "forget", "R1")
     assert (forgotten.code, forgotten.out) == (0, "Try R1 is forgotten.\n")
     problem(run(lab, "tries", "show", "R1"), "RC4503", 1)
+
+
+def test_each_document_is_of_its_schema(lab: Lab) -> None:
+    def seen(command: str, *words: str) -> dict[str, object]:
+        found = run(lab, *command.split(), *words, "--json")
+        DOCUMENTS[command].model_validate(found.document)
+        return found.document
+
+    begun = run(lab, *WORDS, "--yes", "--json", "--", lab.program).document
+    DOCUMENTS["try"].model_validate(begun)
+    assert begun["boots"] == {"of_each_arm": 3, "came_not_up": 0, "lost": {}, "restored": None}
+    lab.recovers()
+    seen("continue-try")
+    lab.comes_up()
+    seen("tries show", "R1")
+    for each in ("tries list", "status", "history"):
+        seen(each)
+    seen("reject", "--yes")
+    assert seen("tries show", "R1")["obstacle"] == "ended"
+    assert seen("tries forget", "R1")["number"] == 1
 
 
 def test_its_unit_goes_on_with_its_command(lab: Lab) -> None:
