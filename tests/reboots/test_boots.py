@@ -129,6 +129,35 @@ def test_a_machine_that_goes_down_without_the_setting_is_not_fit(lab: Lab, befor
     assert_as_before(lab, before)
 
 
+def test_a_panic_during_the_run_counts_for_its_arm(lab: Lab) -> None:
+    lab.begin(3)
+
+    def panics(lab: Lab) -> None:
+        dump = lab.root / "sys/fs/pstore/dmesg-efi_pstore-1"
+        dump.parent.mkdir(parents=True)
+        dump.write_text("Panic#1 Part1\n<0>[ 61.2] Kernel panic - not syncing: sysrq triggered crash\n")
+        raise SystemExit
+
+    lab.in_run = panics
+    with pytest.raises(SystemExit):
+        lab.comes_up()
+    lab.in_run = None
+    lab.comes_up()
+    made = lab.to_the_end()
+    assert (made.verdict, made.arms[0].reasons) == ("cures", {"machine-went-down": 1, "exit": 2})
+
+
+def test_boots_without_the_setting_that_get_nowhere_end_it(
+    lab: Lab, before: Tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rocmcfg.workflow.boot_arms.evidence.boots_between", lambda *_: 2)
+    lab.begin(3)
+    lab.comes_up()
+    made = lab.report()
+    assert (made.obstacle, lab.ran_with()) == ("control-down", [])
+    assert_as_before(lab, before)
+
+
 def test_a_fault_that_takes_the_machine_down_counts_if_that_was_said_before(lab: Lab, before: Tree) -> None:
     lab.begin(3, going_down_fails=True)
 

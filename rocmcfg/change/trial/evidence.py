@@ -103,15 +103,6 @@ def was_shut_down(view: HostView, boot: str) -> bool:
     return _was_shut_down([*_records(view, f"_BOOT_ID={boot}", "-r", "-n", str(_TAIL), fields)])
 
 
-def trial_was_shut_down(view: HostView, trial: Trial) -> bool:
-    """Return whether the journal says that a trial boot was shut down properly."""
-    try:
-        boot, _ = _find(view, trial)
-        return bool(boot) and was_shut_down(view, boot)
-    except RocmcfgError:
-        return False
-
-
 def panicked(view: HostView, since: str) -> bool:
     """Return whether the kernel left a dump of a panic since then."""
     dump = _dump(view, since)
