@@ -119,6 +119,7 @@ def _show(printer: Printer, prepared: Prepared) -> None:
         rows.append((f"in {100 * rate:.0f} % of boots", found, needed))
     printer.line()
     printer.table(("THE FAULT COMES", "A CURE IS FOUND", "FOR 90 %"), rows)
+    printer.line()
     printer.wrapped(
         "A boot with it is a trial boot: if it panics, it falls back by itself; if it hangs, switch the "
         "machine off and on. It then counts as failed. Use this host for nothing else meanwhile: a change of "
@@ -162,6 +163,13 @@ def root_tries(host: LocalHost) -> RootTries:
     if not host.is_root:
         raise fail("RC4615", "only root can read tries with reboots", hint="run the command with sudo")
     return RootTries(host)
+
+
+def goes_on(printer: Printer, number: int) -> bool:
+    """Return whether a try with reboots goes on by itself."""
+    from rocmcfg.records import reboots
+
+    return reboots.under_way(hosts.open_host(printer, "/")) == number
 
 
 def resume(printer: Printer, host: LocalHost, number: int, yes: bool) -> None:

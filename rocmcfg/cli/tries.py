@@ -87,7 +87,8 @@ def show(
     from rocmcfg.workflow import try_tracker
     from rocmcfg.workflow.try_report import report
 
-    made = report(_chosen(*_place(printer, number)))
+    state, wanted = _place(printer, number)
+    made = report(_chosen(state, wanted))
     printer.document((), made)
     if tracker:
         printer.result(try_tracker.text(made))
@@ -95,7 +96,7 @@ def show(
         printer.line(
             f"Try {made.name} of {made.began[:16].replace('T', ' ')} UTC: {shlex.join(made.program)}"
         )
-        try_view.show(printer, made)
+        try_view.show(printer, made, under_way=state.of_root and rebooting.goes_on(printer, made.number))
 
 
 def resume(

@@ -91,12 +91,17 @@ def carry_out(
     show(printer, made)
 
 
-def show(printer: Printer, made: TryReport) -> None:
+def show(printer: Printer, made: TryReport, *, under_way: bool = False) -> None:
+    """Print a try. `under_way`: it goes on by itself."""
     printer.line()
     if made.sentence:
         printer.paragraph(made.sentence)
+    elif under_way and made.boots is not None:
+        done, every = sum(made.runs.values()), 2 * made.boots.of_each_arm
+        printer.wrapped(f"Try {made.name} is under way, and goes on by itself: {done} of {every} boots.", "")
     else:
-        printer.wrapped(f"Try {made.name} is not over: `rocmcfg tries resume {made.name}` goes on.", "")
+        sudo = "sudo " if made.boots is not None else ""
+        printer.wrapped(f"Try {made.name} is not over: `{sudo}rocmcfg tries resume {made.name}` goes on.", "")
     for advice in made.advice:
         printer.paragraph(advice)
     printer.line()

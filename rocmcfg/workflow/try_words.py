@@ -115,7 +115,7 @@ def _got_nowhere(evidence: Evidence) -> str:
     boots = sum(n for reason, n in evidence.reasons.items() if reason.startswith("did-not-come-up"))
     if not boots:
         return ""
-    return f", {'one of which' if boots == 1 else f'{boots} of which'} did not come up"
+    return f" ({boots} boot{'s' if boots != 1 else ''} with the settings did not come up)"
 
 
 def _which(evidence: Evidence, finding: Finding) -> str:

@@ -89,7 +89,7 @@ def test_a_boot_of_the_treatment_that_gets_nowhere_counts_against_it(lab: Lab, b
     assert made.arms[1].reasons == {"did-not-come-up": 1}
     assert made.boots is not None
     assert (made.boots.came_not_up, made.boots.lost) == (1, {})
-    assert "in 1 of 5 boots with amdgpu.cwsr_enable=0, one of which did not come up." in made.sentence
+    assert "in 1 of 5 boots with amdgpu.cwsr_enable=0 (1 boot with the settings did not" in made.sentence
     assert_as_before(lab, before)
 
 
