@@ -11,7 +11,7 @@ from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import Misuse, Printer
 from rocmcfg.host.apart import apart
 from rocmcfg.host.local import LocalHost
-from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, fail, warning
+from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, fail, warning
 from rocmcfg.model.experiment import MOST_RUNS
 from rocmcfg.model.request import Request, command_line
 
@@ -64,14 +64,12 @@ def _needs_boots(host: LocalHost, request: Request, settings: Sequence[str]) -> 
     """Return the error that a try of these settings has to compare boots."""
     from rocmcfg.facts.system import read_container
 
-    if read_container(host):
-        return RocmcfgError(for_an_apply(host, request, settings)._replace(severity=Severity.ERROR))
     words = command_line(request).removeprefix("rocmcfg apply ")
-    return fail(
-        "RC4618",
-        f"these settings take effect at a boot, so only boots can be compared: {', '.join(settings)}",
-        hint=f"`sudo rocmcfg try --reboots 5 {words} -- PROGRAM` does that: it reboots this host",
-    )
+    hint = f"`sudo rocmcfg try --reboots 5 {words} -- PROGRAM` does that: it reboots this host"
+    if read_container(host):
+        hint = "compare them on the host, with --reboots: this is a container, and the kernel is the host's"
+    summary = f"these settings take effect at a boot, so only boots can be compared: {', '.join(settings)}"
+    return fail("RC4618", summary, hint=hint)
 
 
 def for_an_apply(host: LocalHost, request: Request, settings: Sequence[str]) -> Diagnostic:
