@@ -14,7 +14,7 @@ from rocmcfg.host.waiting import when_free
 from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, fail
 from rocmcfg.model.experiment import CONTROL, Finding, Obstacle, Outcome, boots_name
 from rocmcfg.model.shape import NamedTuple
-from rocmcfg.model.trial import Stage, Terms
+from rocmcfg.model.trial import Terms
 from rocmcfg.records import reboots, tries
 from rocmcfg.records.journal import now
 from rocmcfg.records.reboots import RootTries
@@ -115,8 +115,8 @@ def _step(host: Host, state: UserState, attempt: Try, machine: Machine, progress
         return _leave(host, attempt, machine)
     if isinstance(last, Armed) and last.boot == boot:
         return Taken(attempt, "the reboot is still to come")
-    if record_is_over(host):
-        undoing.recover(host, force=False, progress=progress)
+    # rocmcfg-recover.service has done that, where it is enabled
+    when_free(lambda: undoing.recover(host, force=False, progress=progress))
     if isinstance(last, Armed):
         judged = boot_arms.of_armed(host, attempt.number, boots, last)
         attempt = _with(state, attempt, *_lines_of(last.arm, judged))
@@ -234,12 +234,6 @@ def _end_trial(host: Host, number: int, progress: Progress) -> None:
     trial = record.load(host)
     if trial is not None and trial.terms.of_try == number:
         when_free(lambda: undoing.reject(host, lambda _: True, progress))
-
-
-def record_is_over(host: Host) -> bool:
-    """Return whether a trial is on record whose boot has passed: rocmcfg-recover.service has not ended it."""
-    trial = record.load(host)
-    return trial is not None and record.stage(host, trial) is Stage.OVER
 
 
 def _changed(host: Host, attempt: Try) -> tuple[str, ...]:

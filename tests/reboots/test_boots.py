@@ -283,6 +283,17 @@ def test_a_fault_stops_it_with_nothing_armed_and_resume_goes_on(
     assert_as_before(lab, before)
 
 
+def test_it_recovers_by_itself_where_that_unit_is_not_enabled(lab: Lab, before: Tree) -> None:
+    lab.begin(3)
+    while lab.reboots_due:
+        lab.goes_down()
+        lab.reboots_due = False
+        lab.goes_on()
+    made = lab.report()
+    assert (made.verdict, made.runs) == ("cures", {"control": 3, "treatment": 3})
+    assert_as_before(lab, before)
+
+
 def test_a_unit_that_is_started_again_waits_for_the_reboot(lab: Lab) -> None:
     lab.begin(3)
     lab.comes_up()

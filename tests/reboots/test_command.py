@@ -191,6 +191,11 @@ def test_a_host_that_would_not_go_on_is_refused(lab: Lab) -> None:
     assert "systemctl enable rocmcfg-try.service" in unfolded(problem(found, "RC4612", 1))
 
 
+def test_a_host_without_systemd_is_refused(lab: Lab) -> None:
+    with mock.patch("rocmcfg.workflow.reboot_start.has_systemd", return_value=False):
+        problem(run(lab, *WORDS, "--yes", "--", lab.program), "RC4611", 1)
+
+
 def test_a_loader_without_trials_is_refused_with_those_that_have_them(lab: Lab) -> None:
     with mock.patch("rocmcfg.loaders.registry.trial", return_value=None):
         found = run(lab, *WORDS, "--yes", "--", lab.program)
