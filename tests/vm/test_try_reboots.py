@@ -98,12 +98,12 @@ def tried(guest: Guest, setting: str, *, cut: bool = False) -> dict[str, Any]:
                 guest.power_on()
                 continue
             guest.run("while test -e /var/lib/rocmcfg/tries.on; do sleep 1; done", 1200, check=True)
-            wait_for_logins(guest)
-            if not is_marked(guest):
+            if not is_marked(guest):  # or else one more boot follows, without the setting
                 break
         except MachineStopped:
             pass
         assert boots < 20
+    wait_for_logins(guest)
     print(guest.run("journalctl -b -u rocmcfg-try.service -o cat", check=True).stdout)
     shown = guest.run("rocmcfg tries list --json", check=True).stdout
     newest = max(row["try"] for row in json.loads(shown)["tries"])
