@@ -317,6 +317,7 @@ def _beside(layout: Layout) -> Iterable[tuple[str, bytes]]:
         "undo.sh": "usr/share/rocmcfg/undo.sh",
         "systemd/rocmcfg-recover.service": "usr/lib/systemd/system/rocmcfg-recover.service",
         "systemd/rocmcfg-trial.service": "usr/lib/systemd/system/rocmcfg-trial.service",
+        "systemd/rocmcfg-try.service": "usr/lib/systemd/system/rocmcfg-try.service",
         "systemd/rocmcfg-crash@.service": "usr/lib/systemd/system/rocmcfg-crash@.service",
         "systemd/rocmcfg-metrics.service": "usr/lib/systemd/system/rocmcfg-metrics.service",
         "systemd/rocmcfg-metrics.timer": "usr/lib/systemd/system/rocmcfg-metrics.timer",

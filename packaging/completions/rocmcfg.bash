@@ -48,11 +48,11 @@ _rocmcfg_options() {
         "fleet") echo "--html --since --kernel --json --quiet -q --verbose -v --debug -h --help" ;;
         "env") echo "--profile -p --set --with --without --unconditional --any-gpu --rocm --format -f --user --remove --root --json --quiet -q --verbose -v --debug -h --help" ;;
         "run") echo "--profile -p --set --with --without --unconditional --any-gpu --rocm --timeout --json --log --debug -h --help" ;;
-        "try") echo "--drop --which --cost --profile -p --set --with --without --unconditional --any-gpu --rocm --timeout --bad-if-output --check --same-output --log --confidence --runs --budget --no-warm-up --json --quiet -q --verbose -v --debug -h --help" ;;
+        "try") echo "--drop --which --cost --profile -p --set --with --without --unconditional --any-gpu --rocm --timeout --bad-if-output --check --same-output --log --confidence --runs --budget --no-warm-up --reboots --user --crashed --yes -y --json --quiet -q --verbose -v --debug -h --help" ;;
         "tries") echo "-h --help" ;;
         "tries list") echo "--json --quiet -q --verbose -v --debug -h --help" ;;
         "tries show") echo "--tracker --json --quiet -q --verbose -v --debug -h --help" ;;
-        "tries resume") echo "--crashed --runs --budget --json --quiet -q --verbose -v --debug -h --help" ;;
+        "tries resume") echo "--crashed --runs --budget --yes -y --json --quiet -q --verbose -v --debug -h --help" ;;
         "tries forget") echo "--json --quiet -q --verbose -v --debug -h --help" ;;
         "knowledge") echo "-h --help" ;;
         "knowledge check") echo "--root --json --quiet -q --verbose -v --debug -h --help" ;;
@@ -102,7 +102,7 @@ _rocmcfg_offer() {
     local found=()
     case $1 in
         boot-backend) mapfile -t found < <(compgen -W "bootc grub grub-bls grub-mkconfig kernelstub limine proxmox-boot-tool refind rpm-ostree sdboot-manage sdbootutil systemd-boot uki" -- "$2") ;;
-        document) mapfile -t found < <(compgen -W "failure plan apply take-over confirm reject verify run try rollback recover history status explain report lint doctor issues facts fleet env render check-kernel watch-trial profile-file known-issue" -- "$2") ;;
+        document) mapfile -t found < <(compgen -W "failure plan apply take-over confirm reject verify run try rollback recover history status explain report lint doctor issues facts fleet env render check-kernel watch-trial continue-try profile-file known-issue" -- "$2") ;;
         exit-style) mapfile -t found < <(compgen -W "nagios npd slurm" -- "$2") ;;
         export) mapfile -t found < <(compgen -W "node-problem-detector prometheus loki json" -- "$2") ;;
         format) mapfile -t found < <(compgen -W "nixos guix bootc ignition butane machineconfig cloud-init ubuntu-core kickstart gpu-operator talos tuned" -- "$2") ;;

@@ -84,6 +84,7 @@ COMMANDS = {
     "schema": Command("explain", "schema", output=("debug",)),
     "check-kernel": Command("apply", "check_kernel", listed=False),
     "watch-trial": Command("apply", "watch_trial", listed=False),
+    "continue-try": Command("rebooting", "continue_try", listed=False),
     "complete": Command("complete", "complete", output=(), listed=False, passes_on=True),
 }
 # Other names that people type for a command.

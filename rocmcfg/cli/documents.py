@@ -99,6 +99,7 @@ _NOUNS: dict[str, type] = {
     "render": Rendered,
     "check-kernel": Document,
     "watch-trial": Document,
+    "continue-try": Document,
 }
 # The fields of every document; they come before those of its noun.
 _FIRST: dict[str, Any] = {"schema_version": Literal[1], "command": str, "diagnostics": tuple[Diagnostic, ...]}

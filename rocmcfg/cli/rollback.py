@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from rocmcfg.change.trial.standing import PastTrial, past_trial
-from rocmcfg.cli import hosts
+from rocmcfg.cli import hosts, rebooting
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import Misuse, Printer
 from rocmcfg.host import interrupts
@@ -16,6 +16,7 @@ from rocmcfg.host.view import HostView
 from rocmcfg.model.diagnostic import fail
 from rocmcfg.model.shape import NamedTuple, published
 from rocmcfg.model.trial import Outcome
+from rocmcfg.records import reboots
 from rocmcfg.records.journal import read_all
 from rocmcfg.records.receipt import load_quietly
 from rocmcfg.records.steps import FileChanged, Journal, JournalState
@@ -81,12 +82,16 @@ def reject(
     from rocmcfg.workflow import undoing
 
     host = hosts.open_host(printer, *place)
-    needless = yes or not undoing.has_trial(host)  # the question
+    compares = host.is_root and reboots.under_way(host) is not None
+    needless = yes or not (undoing.has_trial(host) or compares)  # the question
     hosts.require_rights(printer, host, question="" if needless else "status")
     ask = hosts.asking(printer, host, needless, _show, "Drop this trial?", "status")
+    nothing = "Nothing to reject: no trial is on record."
+    if compares and (yes or printer.ask("End the try that compares boots of this host?")):
+        nothing = rebooting.stop_if_under_way(host, printer)
     rejected = undoing.reject(host, ask, printer.progress, force=force)
     undone = hosts.agreed(printer, rejected, "Nothing was changed: the trial stays.")
-    _say(printer, undone, "Nothing to reject: no trial is on record.", host)
+    _say(printer, undone, nothing, host)
 
 
 def recover(

@@ -11,7 +11,7 @@ from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import Misuse, Printer
 from rocmcfg.host.apart import apart
 from rocmcfg.host.local import LocalHost
-from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, Severity, warning
+from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, fail, warning
 from rocmcfg.model.experiment import MOST_RUNS
 from rocmcfg.model.request import Request, command_line
 
@@ -54,10 +54,22 @@ def variables(
     request, printer.understood, pairs, left = apart(lambda: _resolved(host, typed))
     printer.problems(printer.understood)
     if left and only_variables and not typed.profiles:
-        raise RocmcfgError(for_an_apply(host, request, left)._replace(severity=Severity.ERROR))
+        raise _needs_boots(host, request, left)
     if left:
         printer.problems([for_an_apply(host, request, left)])
     return dict(pairs)
+
+
+def _needs_boots(host: LocalHost, request: Request, settings: Sequence[str]) -> RocmcfgError:
+    """Return the error that a try of these settings has to compare boots."""
+    from rocmcfg.facts.system import read_container
+
+    words = command_line(request).removeprefix("rocmcfg apply ")
+    hint = f"`sudo rocmcfg try --reboots 5 {words} -- PROGRAM` does that: it reboots this host"
+    if read_container(host):
+        hint = "compare them on the host, with --reboots: this is a container, and the kernel is the host's"
+    summary = f"these settings take effect at a boot, so only boots can be compared: {', '.join(settings)}"
+    return fail("RC4618", summary, hint=hint)
 
 
 def for_an_apply(host: LocalHost, request: Request, settings: Sequence[str]) -> Diagnostic:

@@ -50,7 +50,7 @@ def _show(printer: Printer, status: Status) -> None:
         _show_loaders(printer, status.facts.boot)
     printer.section("Applied", _reasons(status))
     _show_others(printer, status)
-    tries = [(f"{each.ended[:10]}  try {each.number}", each.sentence) for each in status.tries or ()]
+    tries = [(f"{each.ended[:10]}  try {each.name}", each.sentence) for each in status.tries or ()]
     printer.section("Measured here with `rocmcfg try`", tries)
     unnecessary = [(item.setting, item.reason) for item in status.unnecessary]
     printer.section("Applied, but no longer needed on this host", unnecessary)

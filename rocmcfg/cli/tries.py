@@ -7,9 +7,10 @@ import re
 import shlex
 from typing import TYPE_CHECKING
 
-from rocmcfg.cli import hosts
+from rocmcfg.cli import hosts, rebooting
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import Misuse, Printer
+from rocmcfg.cli.rebooting import root_tries
 from rocmcfg.cli.run_options import allowed_runs, whole_seconds
 from rocmcfg.host.user_state import UserState, user_state
 from rocmcfg.model.diagnostic import fail
@@ -17,19 +18,33 @@ from rocmcfg.model.diagnostic import fail
 if TYPE_CHECKING:
     from rocmcfg.records.tries import Try
 
-_NUMBER = opt.argument("TRY", "The number of the try; the newest if absent.", "free", required=False)
+_NUMBER = opt.argument(
+    "TRY",
+    "The number of the try, R1 and so on for one with reboots; the newest if absent.",
+    "free",
+    required=False,
+)
 
 
-def _chosen(state: UserState, text: str) -> Try:
-    """Return the try of a number, the newest for no text. Raises Misuse or RocmcfgError."""
-    if text and not re.fullmatch(r"[1-9][0-9]{0,8}", text, re.ASCII):
+def _place(printer: Printer, text: str) -> tuple[UserState, int | None]:
+    """Return the tries that a number belongs to, and the number; None for no text. Raises Misuse, or
+    RocmcfgError for tries with reboots where the caller is not root."""
+    match = re.fullmatch(r"([Rr]?)([1-9][0-9]{0,8})", text, re.ASCII) if text else None
+    if text and match is None:
         raise Misuse(f"{text!r} is not the number of a try", hint="`rocmcfg tries list` shows them")
+    if match is not None and match[1]:
+        return root_tries(hosts.open_host(printer, "/")), int(match[2])
+    return user_state(os.environ, "tries"), int(match[2]) if match is not None else None
+
+
+def _chosen(state: UserState, number: int | None) -> Try:
+    """Return the try of a number, the newest for none. Raises RocmcfgError."""
     from rocmcfg.records import tries as records
 
     numbers = state.numbers()
-    if not text and not numbers:
+    if number is None and not numbers:
         raise fail("RC4503", "there is no try yet", hint="rocmcfg try --set env.NAME=VALUE -- PROGRAM")
-    return records.load(state, int(text) if text else numbers[-1])
+    return records.load(state, numbers[-1] if number is None else number)
 
 
 def list_tries(printer: Printer) -> None:
@@ -37,12 +52,16 @@ def list_tries(printer: Printer) -> None:
     from rocmcfg.workflow import trying
     from rocmcfg.workflow.try_report import TryListDocument, report, row
 
+    host = hosts.open_host(printer, "/")
     loaded, problems = trying.every(user_state(os.environ, "tries"))
+    if host.is_root:
+        with_reboots, more = trying.every(root_tries(host))
+        loaded, problems = [*loaded, *with_reboots], [*problems, *more]
     made = [row(report(attempt)) for attempt in loaded]
     printer.document(problems, TryListDocument(tuple(made)))
     rows = [
         (
-            str(each.number),
+            each.name,
             each.began[:16].replace("T", " "),
             each.verdict or "not over",
             " ".join(each.settings) or "none",
@@ -68,16 +87,16 @@ def show(
     from rocmcfg.workflow import try_tracker
     from rocmcfg.workflow.try_report import report
 
-    state = user_state(os.environ, "tries")
-    made = report(_chosen(state, number))
+    state, wanted = _place(printer, number)
+    made = report(_chosen(state, wanted))
     printer.document((), made)
     if tracker:
         printer.result(try_tracker.text(made))
     else:
         printer.line(
-            f"Try {made.number} of {made.began[:16].replace('T', ' ')} UTC: {shlex.join(made.program)}"
+            f"Try {made.name} of {made.began[:16].replace('T', ' ')} UTC: {shlex.join(made.program)}"
         )
-        try_view.show(printer, made)
+        try_view.show(printer, made, under_way=state.of_root and rebooting.goes_on(printer, made.number))
 
 
 def resume(
@@ -89,15 +108,21 @@ def resume(
     ),
     runs: int | None = opt.TRY_RUNS,
     budget: str = opt.TRY_BUDGET,
+    yes: bool = opt.YES,
 ) -> None:
     """Go on with a try that was interrupted."""
     from rocmcfg.cli import try_view
     from rocmcfg.workflow import trying
 
     host = hosts.open_host(printer, "/")
-    state = user_state(os.environ, "tries")
+    state, wanted = _place(printer, number)
+    if state.of_root and wanted is not None:
+        if crashed or runs is not None or budget:
+            raise Misuse("--crashed, --runs and --budget do not go with a try with reboots")
+        rebooting.resume(printer, host, wanted, yes)
+        return
     with state.locked():
-        attempt = _chosen(state, number)
+        attempt = _chosen(state, wanted)
         attempt, remarks = trying.take_up(
             host,
             state,
@@ -114,12 +139,14 @@ def forget(printer: Printer, *, number: str = opt.argument("TRY", "The number of
     """Remove a try and what was kept of it."""
     from rocmcfg.workflow.try_report import ForgottenDocument
 
-    state = user_state(os.environ, "tries")
-    if not re.fullmatch(r"[1-9][0-9]{0,8}", number, re.ASCII):
-        raise Misuse(f"{number!r} is not the number of a try", hint="`rocmcfg tries list` shows them")
+    state, wanted = _place(printer, number)
+    if wanted is None:
+        raise Misuse("name a try to forget", hint="`rocmcfg tries list` shows them")
+    if state.of_root:
+        rebooting.stop_if_under_way(hosts.open_host(printer, "/"), printer, wanted)
     with state.locked():
-        if int(number) not in state.numbers():
+        if wanted not in state.numbers():
             raise fail("RC4503", f"there is no try {number}", hint="`rocmcfg tries list` shows them")
-        state.remove(int(number))
-    printer.document((), ForgottenDocument(int(number)))
+        state.remove(wanted)
+    printer.document((), ForgottenDocument(wanted))
     printer.line(f"Removed: try {number}.")

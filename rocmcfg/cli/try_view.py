@@ -16,7 +16,12 @@ from rocmcfg.model.experiment import Step
 from rocmcfg.records.tries import Try
 from rocmcfg.workflow import try_words, trying
 from rocmcfg.workflow.one_run import Stopped
-from rocmcfg.workflow.try_report import TryReport, name_of
+from rocmcfg.workflow.try_report import TryReport, name_of, report
+
+
+def document_of(attempt: Try) -> TryReport:
+    """Return the report of a try."""
+    return report(attempt)
 
 
 def say_what_comes(printer: Printer, attempt: Try) -> None:
@@ -86,13 +91,18 @@ def carry_out(
     show(printer, made)
 
 
-def show(printer: Printer, made: TryReport) -> None:
+def show(printer: Printer, made: TryReport, *, under_way: bool = False) -> None:
+    """Print a try. `under_way`: it goes on by itself."""
     printer.line()
     if made.sentence:
         printer.paragraph(made.sentence)
+    elif under_way and made.boots is not None:
+        done, every = sum(made.runs.values()), 2 * made.boots.of_each_arm
+        printer.wrapped(f"Try {made.name} is under way, and goes on by itself: {done} of {every} boots.", "")
     else:
+        sudo = "sudo " if made.boots is not None else ""
         printer.wrapped(
-            f"Try {made.number} has not ended: `rocmcfg tries resume {made.number}` continues it.", ""
+            f"Try {made.name} has not ended: `{sudo}rocmcfg tries resume {made.name}` continues it.", ""
         )
     for advice in made.advice:
         printer.paragraph(advice)
@@ -108,7 +118,7 @@ def show(printer: Printer, made: TryReport) -> None:
         )
         for arm in made.arms
     ]
-    printer.table(("ARM", "RUNS", "FAILED", "AT MOST", "TIME", "FAILURES"), rows)
+    printer.table(("ARM", "BOOTS" if made.boots else "RUNS", "FAILED", "AT MOST", "TIME", "FAILURES"), rows)
     if made.kept:
         printer.wrapped(
             f"Output and kernel messages of the first failures: {os.path.dirname(made.kept[0])}", ""
@@ -116,4 +126,4 @@ def show(printer: Printer, made: TryReport) -> None:
     if made.apply:
         printer.line()
         printer.to_copy("To keep it:", made.apply)
-    printer.wrapped(f"For a tracker: rocmcfg tries show {made.number} --tracker", "")
+    printer.wrapped(f"For a tracker: rocmcfg tries show {made.name} --tracker", "")

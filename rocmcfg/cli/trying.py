@@ -10,9 +10,10 @@ import shlex
 import sys
 from typing import TYPE_CHECKING
 
-from rocmcfg.cli import hosts
+from rocmcfg.cli import hosts, rebooting
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import Misuse, Printer
+from rocmcfg.cli.rebooting import RebootOptions
 from rocmcfg.cli.run_options import allowed_runs, seconds, variables, whole_seconds
 from rocmcfg.experiments.which import MOST_SETTINGS
 from rocmcfg.host.foreground import cannot_run, find
@@ -104,18 +105,27 @@ def try_(
     requested: opt.RequestOptions = opt.RequestOptions(),
     failure: FailureOptions = FailureOptions(),
     limits: LimitOptions = LimitOptions(),
+    boots: RebootOptions = RebootOptions(),
 ) -> None:
     """Test whether settings cure a fault.
 
     The program runs without the settings until it has failed three times, then with them until it fails
     or has run well often enough. It changes nothing on the host. After an interruption, `rocmcfg tries
-    resume` continues with the runs so far.
+    resume` continues with the runs so far. Kernel settings need --reboots.
     """
     from rocmcfg.cli import try_view
     from rocmcfg.workflow import trying
 
     kind = _kind(drop, which, cost)
     host = hosts.open_host(printer, "/")
+    if boots.reboots is not None:
+        _require_plain(kind, failure, limits)
+        _, program = _parted(command, kind, looks=False)
+        design = _design(kind, (), limits)
+        rebooting.begin(printer, host, program, requested.request(), design, failure.terms(), boots)
+        return
+    if boots != RebootOptions(None, "", False, False):
+        raise Misuse("--user, --crashed and --yes go with --reboots")
     dropped, program = _parted(command, kind)
     settings = _settings(printer, host, kind, requested, dropped)
     design = _design(kind, settings, limits)
@@ -127,6 +137,16 @@ def try_(
         try_view.carry_out(printer, host, state, attempt)
 
 
+def _require_plain(kind: Kind, failure: FailureOptions, limits: LimitOptions) -> None:
+    """Raise Misuse for options that do not go with --reboots."""
+    if kind != "cure":
+        raise Misuse(f"--{kind} does not go with --reboots: boots answer whether a setting cures")
+    if failure.log:
+        raise Misuse("--log does not go with --reboots: root reads the kernel's own log", "--log")
+    if limits.runs is not None or limits.budget or limits.no_warm_up:
+        raise Misuse("--runs, --budget and --no-warm-up do not go with --reboots: it fixes the runs")
+
+
 def _kind(drop: bool, which: bool, cost: bool) -> Kind:
     chosen: list[Kind] = [k for k, on in (("drop", drop), ("which", which), ("cost", cost)) if on]  # type: ignore[misc]
     if len(chosen) > 1:
@@ -134,9 +154,11 @@ def _kind(drop: bool, which: bool, cost: bool) -> Kind:
     return chosen[0] if chosen else "cure"
 
 
-def _parted(command: tuple[str, ...], kind: Kind) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the names before `--`, which only --drop takes, and the program. Raises Misuse or
-    RocmcfgError."""
+def _parted(
+    command: tuple[str, ...], kind: Kind, *, looks: bool = True
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the names before `--`, which only --drop takes, and the program. Raises Misuse, or RocmcfgError
+    where it `looks` for the program and the caller cannot run it."""
     names: tuple[str, ...] = ()
     after = tuple(sys.argv[sys.argv.index("--") + 1 :]) if "--" in sys.argv else command
     if command != after and command[-len(after) - 1 :] == ("--", *after):
@@ -147,7 +169,7 @@ def _parted(command: tuple[str, ...], kind: Kind) -> tuple[tuple[str, ...], tupl
         raise Misuse(
             "name the program to run, after --", hint="rocmcfg try --set env.NAME=VALUE -- PROGRAM …"
         )
-    program = find(command[0], os.environ)
+    program = find(command[0], os.environ) if looks else command[0]
     if program is None and len(command) == 1 and re.search(r"\s", command[0]):
         raise Misuse(
             f"{command[0]!r} is not the name of a program, but a shell command line",

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from rocmcfg.experiments.course import Counted, Course, Part
 from rocmcfg.experiments.cure import cure
 from rocmcfg.experiments.drop import drop
+from rocmcfg.experiments.reboots import reboots
 from rocmcfg.experiments.timing import cost
 from rocmcfg.experiments.which import which
 from rocmcfg.model.experiment import Design, Finding, Kind, Outcome
@@ -16,6 +17,7 @@ KINDS: Mapping[Kind, Callable[[Counted], Part[Finding]]] = {
     "drop": drop,
     "which": which,
     "cost": cost,
+    "reboots": reboots,
 }
 
 

@@ -51,6 +51,32 @@ def chance_of_early_failure(control_runs: int, treatment_runs: int, failures: in
     return 1 - comb(control_runs - 1, failures) / whole if whole else 1.0
 
 
+@cache
+def chance_of_split(failures: int, others: int, runs: int) -> float:
+    """Return the chance that an arm has at least this many of all failures if the arms do not differ, where
+    `others` are the failures of the other arm, and each arm has this many runs.
+
+    It is Fisher's exact test, one-sided: given the number of all failures, each choice of the runs that
+    failed is equally likely, so the failures of an arm have the hypergeometric distribution (R. A. Fisher,
+    Statistical Methods for Research Workers, 5th edition 1934, section 21.02).
+    """
+    every = failures + others
+    ways = sum(comb(runs, n) * comb(runs, every - n) for n in range(failures, min(every, runs) + 1))
+    return ways / comb(2 * runs, every)
+
+
+def power(rate: float, runs: int, error: float) -> float:
+    """Return the chance that a full cure of a fault with this rate is found with this many runs of each
+    arm."""
+    enough = (n for n in range(runs + 1) if shown(n, 0, runs, error))
+    return sum(comb(runs, n) * rate**n * (1 - rate) ** (runs - n) for n in enough)
+
+
+def shown(failures: int, others: int, runs: int, error: float) -> bool:
+    """Return whether these failures of an arm, and those of the other arm, show that this arm fails more."""
+    return chance_of_split(failures, others, runs) <= error * (1 + 1e-12)
+
+
 def upper_bound(failures: int, runs: int, error: float) -> float:
     """Return the highest rate of failure that the runs do not exclude, with the chance `error` of exceeding
     it.

@@ -35,7 +35,10 @@ def user_state(environment: Mapping[str, str], name: str) -> UserState:
 
 
 class UserState:
-    """A directory of records with numbers, each a directory of its own."""
+    """A directory of records with numbers, each a directory of its own. `of_root`: only root has these, and
+    they are of another kind than root's own as a user."""
+
+    of_root = False
 
     def __init__(self, path: str) -> None:
         self.path = path

@@ -12,7 +12,8 @@ from rocmcfg.model.shape import NamedTuple, published
 
 CONTROL = 0
 MOST_RUNS = 100_000  # that an experiment may be allowed
-Kind = Literal["cure", "drop", "which", "cost"]
+MOST_BOOTS = 100  # of each arm
+Kind = Literal["cure", "drop", "which", "cost", "reboots"]
 # Why a run counts as failed; empty for a run that ended well.
 Failure = Literal[
     "",
@@ -24,6 +25,7 @@ Failure = Literal[
     "check",
     "different-output",
     "machine-went-down",
+    "did-not-come-up",
 ]
 Verdict = Literal[
     "cures",
@@ -37,22 +39,57 @@ Verdict = Literal[
     "faster",
 ]
 # Why an experiment ended without an answer; empty for an answer.
-Obstacle = Literal["", "drift", "runs", "time", "not-confirmed", "fails-with-all", "too-few"]
-Purpose = Literal["warm-up", "control", "treatment", "sentinel", "search", "confirmation", "timing"]
+Obstacle = Literal[
+    "",
+    "drift",
+    "runs",
+    "time",
+    "not-confirmed",
+    "fails-with-all",
+    "too-few",
+    "rarer",
+    "boots",
+    "lost-boots",
+    "control-down",
+    "host-changed",
+    "ended",
+]
+# Those that the runs do not show: what happened around them ended the experiment.
+FROM_OUTSIDE: tuple[Obstacle, ...] = ("lost-boots", "control-down", "host-changed", "ended")
+# Why a boot does not count: the machine went down during the run; it was shut down before the end of the run;
+# rocmcfg was ended meanwhile; no boot of the arm began; another kernel was booted; the values under test were
+# not those of the arm; a boot got nowhere.
+LostBoot = Literal[
+    "went-down", "shut-down", "cut-off", "not-begun", "other-kernel", "other-values", "did-not-come-up"
+]
+Purpose = Literal["warm-up", "control", "treatment", "sentinel", "search", "confirmation", "timing", "boot"]
+
+
+def boots_name(number: int) -> str:
+    """Return the name of a try with reboots, which differs from the numbers of a user's own tries."""
+    return f"R{number}"
 
 
 class Variable(NamedTuple):
-    """A setting under test: a variable and its value in the arms that have it."""
+    """A setting under test: a variable, or for `reboots` a kernel setting, and its value in the arms that
+    have it. `bare`: an argument of the kernel without a value."""
 
     name: str
     value: str
+    bare: bool = False
+
+    @property
+    def spelled(self) -> str:
+        """Return the setting as --set takes it, without the prefix of variables."""
+        return self.name if self.bare else f"{self.name}={self.value}"
 
 
 class Design(NamedTuple):
     """The design of an experiment, fixed before its first run. `confidence` is in percent. `most_runs` bounds
     the runs, `most_seconds` their time, and 0 is no bound. `give_up` is the number of clean runs of the
-    control after which the fault counts as not reproduced. `pairs` is the number of pairs for `cost`.
-    `weights` are the prior weights of the settings for `which`."""
+    control after which the fault counts as not reproduced. `pairs` is the number of pairs for `cost`,
+    `boots` that of the boots of each arm for `reboots`. `weights` are the prior weights of the settings for
+    `which`."""
 
     kind: Kind
     settings: tuple[Variable, ...]
@@ -63,6 +100,7 @@ class Design(NamedTuple):
     pairs: int = 10
     warm_up: bool = True
     weights: tuple[int, ...] = ()
+    boots: int = 0
 
     @property
     def all(self) -> int:
@@ -126,3 +164,4 @@ class TryRow(NamedTuple):
     settings: tuple[str, ...]
     began: str
     ended: str
+    name: str = ""

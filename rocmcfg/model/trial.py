@@ -33,13 +33,16 @@ class Outcome(str, Enum):
     REJECTED = "rejected"
 
 
+@published("confirm_after health_check of_try?")
 class Terms(NamedTuple):
     """The user's terms of a trial. `confirm_after` is the time, in seconds after the start of the boot, at
     which a healthy trial confirms itself; None: never. `health_check` is a shell command that must succeed
-    then, in place of a login; empty: none."""
+    then, in place of a login; empty: none. `of_try` is the number of the try that compares this boot with
+    others, and nobody may confirm such a trial; left out for any other trial."""
 
     confirm_after: int | None = None
     health_check: str = ""
+    of_try: int | None = None
 
 
 class Trial(NamedTuple):

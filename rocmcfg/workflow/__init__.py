@@ -4,6 +4,8 @@
     applying     plan, ask, carry out                     rocmcfg apply, the hook of a new kernel
     taking_over  move the owner's settings to a profile   rocmcfg take-over
     confirming   keep a trial                             rocmcfg confirm, rocmcfg-trial.service
+    trying       run a program again and again            rocmcfg try, tries
+    rebooting    go on with a try in each boot            rocmcfg try --reboots, rocmcfg-try.service
     verifying    compare with the running kernel          rocmcfg verify
     undoing      roll back                                rocmcfg rollback, reject; recover, at every boot
     status       describe a host at a glance              rocmcfg status

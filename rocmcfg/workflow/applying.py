@@ -19,7 +19,7 @@ from rocmcfg.model.activation import ActivationState
 from rocmcfg.model.diagnostic import Diagnostic, Severity, error, fail, warning
 from rocmcfg.model.request import Request
 from rocmcfg.model.trial import Stage, Terms, Trial
-from rocmcfg.records import receipt
+from rocmcfg.records import reboots, receipt
 from rocmcfg.records.journal import require_finished, require_trusted
 from rocmcfg.records.receipt import Receipt
 from rocmcfg.workflow.planning import Approved, Planned, plan, plan_approved, require_no_errors
@@ -43,20 +43,22 @@ def apply(
     """Plan, ask, and carry out the plan as one transaction; with `terms` as a trial. Return None if the user
     declined; return a plan without a transaction if there was nothing to do. `approved` is applied instead of
     what the request means now. `confirms` is the trial that this makes permanent; while any other trial is on
-    record, nothing is applied. `planned_now` makes the plan, if the request alone does not say
-    it. If `confirm` asks the user, make the plan again after the answer: what the user saw must still be what
-    happens."""
+    record, or a try compares boots, nothing is applied. `planned_now` makes the plan, if the request alone
+    does not say it. If `confirm` asks the user, make the plan again after the answer: what the user saw must
+    still be what happens."""
     from rocmcfg.change.planning.plan import stale
     from rocmcfg.change.transaction import transaction
     from rocmcfg.change.trial.ends import Confirmation
     from rocmcfg.change.trial.plan import OfOneBoot
 
     def of_request() -> Planned:
-        return plan_approved(host, request, approved) if approved else plan(host, request, terms)
+        return plan_approved(host, request, approved, terms) if approved else plan(host, request, terms)
 
     make = planned_now or of_request
 
     require_trusted(host)  # before the lock is written there
+    if approved is None:  # or else root agreed to it before, for a trial, a try or a new kernel
+        reboots.require_none(host)
     host.wait_for_package_manager(progress, generators())
     with host.lock():
         require_finished(host)

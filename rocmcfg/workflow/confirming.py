@@ -11,6 +11,7 @@ from rocmcfg.change.trial.plan import beaten
 from rocmcfg.host.view import Host, HostView
 from rocmcfg.host.waiting import when_free
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError
+from rocmcfg.model.experiment import boots_name
 from rocmcfg.model.trial import Stage, Trial
 from rocmcfg.workflow.applying import apply
 from rocmcfg.workflow.planning import Approved, Planned, require_no_errors
@@ -40,6 +41,8 @@ def watch(
     on_record = record.load(host)
     if on_record is None or record.stage(host, on_record) is not Stage.RUNNING:
         return "no trial is running in this boot"
+    if on_record.terms.of_try is not None:
+        return f"the trial is a boot of try {boots_name(on_record.terms.of_try)}, which keeps none"
     after = on_record.terms.confirm_after
     if after is None:
         return "the trial waits for `rocmcfg confirm`: it is not set to confirm itself"

@@ -6,7 +6,7 @@ import hashlib
 import re
 import signal
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rocmcfg.facts.gpus import driven_gpus
@@ -52,6 +52,17 @@ def environment_of(begun: Begun, arm: int, surroundings: Mapping[str, str]) -> d
     return kept | {setting.name: setting.value for setting in begun.design.of(arm)}
 
 
+# How a program is run to its end, at most for these seconds.
+Start = Callable[[Unattended, Sequence[str], Mapping[str, str], "float | None"], Ended]
+
+
+def directly(
+    program: Unattended, command: Sequence[str], environment: Mapping[str, str], limit: float | None
+) -> Ended:
+    """Run a program as a child of rocmcfg, as its caller."""
+    return program.run(command, environment, limit)
+
+
 def run_once(
     view: HostView,
     begun: Begun,
@@ -60,6 +71,7 @@ def run_once(
     mark: str,
     reference: str,
     passed_on_to: int | None = None,
+    start: Start = directly,
 ) -> Evidence:
     """Run the program once. `reference` is the digest of the output that this one must equal, empty for none.
     Raises Stopped, or RocmcfgError where the program cannot be run or wants a terminal."""
@@ -70,7 +82,7 @@ def run_once(
     program = Unattended(pattern, passed_on_to)
     limit = terms.milliseconds / 1000 or None
     try:
-        ended = program.run(command, environment, limit)
+        ended = start(program, command, environment, limit)
     except OSError as problem:
         raise cannot_run(command[0], problem) from problem
     if program.stopped:
@@ -89,7 +101,7 @@ def run_once(
     meanwhile = _cause(view, environment, window)
     failure, detail = _failure(ended, meanwhile, program.printed, terms.same_output, reference)
     if not failure and terms.check:
-        failure, detail = _checked(terms.check, environment, limit)
+        failure, detail = _checked(terms.check, environment, limit, start)
         runner.end(mark)
     outcome = Outcome(arm, failure, detail, round(1_000_000 * ended.seconds), left_behind)
     return Evidence(outcome, meanwhile, program.printed, window, program.printed.digest)
@@ -133,9 +145,11 @@ def _end(ended: Ended) -> str:
     return f"exit code {ended.code}" if ended.code else ""
 
 
-def _checked(check: str, environment: Mapping[str, str], limit: float | None) -> tuple[Failure, str]:
+def _checked(
+    check: str, environment: Mapping[str, str], limit: float | None, start: Start
+) -> tuple[Failure, str]:
     program = Unattended()
-    ended = program.run(("/bin/sh", "-c", check), environment, limit)
+    ended = start(program, ("/bin/sh", "-c", check), environment, limit)
     if program.stopped:
         raise Stopped
     return ("check", _end(ended)) if ended.failed or ended.signal is not None else ("", "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rocmcfg.change.planning import combine
 from rocmcfg.change.planning.combine import parse_set
@@ -32,6 +32,9 @@ from rocmcfg.records import receipt
 from rocmcfg.records.journal import require_finished
 from rocmcfg.records.receipt import Receipt
 from rocmcfg.state.values import read_configured
+
+if TYPE_CHECKING:
+    from rocmcfg.change.planning.plan import Known
 
 
 @published(
@@ -125,11 +128,7 @@ def plan(view: HostView, request: Request, terms: Terms | None = None) -> Planne
         view, boot_backend=request.boot_backend, modules=modules, gpus=gpus, rocm=request.rocm
     )
     known_here = Known(facts, catalogue.load(), receipt_or_none(view))
-    made, tried = make_plan(view, loaded, request, known_here), None
-    if terms is not None:
-        from rocmcfg.change.trial.plan import trial_plan
-
-        made, tried = trial_plan(view, made, terms, known_here)
+    made, tried = _as_trial(view, make_plan(view, loaded, request, known_here), terms, known_here)
     remarks += _state_of_ours(view)
     if facts.gfx and (facts.rocm or facts.pytorch):
         remarks += tuple(unworkable(facts, catalogue.known_issues(), known_here.catalogue))
@@ -149,7 +148,7 @@ def _with_removed(view: HostView, planned: Planned, removed: Sequence[DesiredSet
     comes_back: set[str] = set()
     with suppress(RocmcfgError):  # a profile of theirs can no longer be read
         comes_back = {setting.id for setting in _wanted(view, besides, planned.facts)}
-    adding = [_as_added(setting) for setting in removed if setting.id not in comes_back]
+    adding = [as_added(setting) for setting in removed if setting.id not in comes_back]
     only_added = len(adding) == len(removed)
     return planned._replace(
         removed=tuple(setting.spelled for setting in removed),
@@ -168,7 +167,7 @@ def _wanted(view: HostView, request: Request, facts: Facts) -> Sequence[DesiredS
     return resolve(profiles.load(view, names), request, facts, catalogue.load(), base).desired
 
 
-def _as_added(setting: DesiredSetting) -> str:
+def as_added(setting: DesiredSetting) -> str:
     """Return a setting as --add takes it. That of a feature has the whole mask as its text."""
     if setting.kind is not Kind.FEATURE:
         return setting.spelled
@@ -205,8 +204,11 @@ class Approved(NamedTuple):
     by_hand: tuple[DesiredSetting, ...] = ()
 
 
-def plan_approved(view: HostView, request: Request, approved: Approved) -> Planned:
-    """Return a plan for exactly these settings. No profile is read. Raise as `plan` does."""
+def plan_approved(
+    view: HostView, request: Request, approved: Approved, terms: Terms | None = None
+) -> Planned:
+    """Return a plan for exactly these settings, with `terms` as a trial. No profile is read. Raise as `plan`
+    does."""
     from rocmcfg.change.planning.plan import Known, plan_of_approved
     from rocmcfg.change.planning.resolve import modules_of
 
@@ -214,8 +216,20 @@ def plan_approved(view: HostView, request: Request, approved: Approved) -> Plann
     facts = collect_facts(view, boot_backend=request.boot_backend, modules=modules_of(approved.settings))
     known_here = Known(facts, catalogue.load(), receipt_or_none(view))
     made = plan_of_approved(view, approved.profiles, approved.settings, known_here, request)
+    made, tried = _as_trial(view, made, terms, known_here)
     require_no_errors(made.diagnostics)
-    return Planned(made._replace(by_hand=approved.by_hand), request, facts, ())
+    return Planned(made._replace(by_hand=approved.by_hand), request, facts, (), tried)
+
+
+def _as_trial(
+    view: HostView, made: Plan, terms: Terms | None, known_here: Known
+) -> tuple[Plan, TrialPlan | None]:
+    """Return a plan as the plan of a trial on these terms; unchanged without terms."""
+    if terms is None:
+        return made, None
+    from rocmcfg.change.trial.plan import trial_plan
+
+    return trial_plan(view, made, terms, known_here)
 
 
 def _state_of_ours(view: HostView) -> tuple[Diagnostic, ...]:

@@ -31,7 +31,7 @@ from rocmcfg.records.receipt import Receipt
 from rocmcfg.state.reboot import due, has_unwanted
 from rocmcfg.state.values import Running, SetParameter, next_boot_kargs, read_configured, set_parameters
 from rocmcfg.workflow.planning import collect_facts
-from rocmcfg.workflow.tried import measured_here
+from rocmcfg.workflow.tried import measured_here, under_way
 from rocmcfg.workflow.verifying import verify
 
 
@@ -88,6 +88,7 @@ def status(view: HostView) -> Status:
     try:
         applied = receipt.load(view)
         tried = trial_on_record(view)
+        problems += under_way(view)
         report = verify(view)
         require_finished(view)
     except RocmcfgError as problem:

@@ -10,7 +10,7 @@ from rocmcfg.experiments.statistics import median, ratio, upper_bound
 from rocmcfg.model.experiment import CONTROL, Design, Kind, Obstacle, Outcome, Purpose, Tally, TryRow, Verdict
 from rocmcfg.model.request import Request, command_line
 from rocmcfg.model.shape import NamedTuple, published
-from rocmcfg.records.tries import Ran, Try
+from rocmcfg.records.tries import Ran, Restored, Try
 from rocmcfg.workflow import try_words
 from rocmcfg.workflow.try_words import Evidence, Price
 
@@ -32,9 +32,20 @@ class Arm(NamedTuple):
     most: float
 
 
+class BootCounts(NamedTuple):
+    """The boots of a try with reboots. `of_each_arm` is their number as planned, `came_not_up` is the number
+    of treatment boots that got nowhere, and `lost` maps why boots did not count to their number. `restored`
+    says whether each boot file of the host was what it was before; null while the try is not over."""
+
+    of_each_arm: int
+    came_not_up: int
+    lost: dict[str, int]
+    restored: bool | None
+
+
 @published(
     "try=number program kind verdict obstacle sentence advice settings confidence bound price? runs failures",
-    "arms apply began ended interrupted kept faults",
+    "arms apply began ended interrupted kept faults boots?",
 )
 class TryReport(NamedTuple):
     """A try: an experiment on settings. `verdict` is `cures`, `no-effect`, `worse`, `undecided` or
@@ -42,8 +53,9 @@ class TryReport(NamedTuple):
     while the try is not over. `obstacle` says why it is undecided. `settings` are those that the verdict is
     on. `bound` is the highest rate of failure in percent that is not excluded for them; null where it was not
     measured. `runs` and `failures` are by arm, without warm-ups. `apply` is the command that keeps the
-    settings, empty where there is nothing to keep. `kept` are the files with output and kernel lines of
-    failed runs, `faults` the ids of what the kernel logged."""
+    settings, empty where there is nothing to keep. With `--reboots` a run is the first of its boot, and
+    `boots` says what became of the boots; left out for any other try. `kept` are the files with output and
+    kernel lines of failed runs, `faults` the ids of what the kernel logged."""
 
     number: int
     program: tuple[str, ...]
@@ -65,6 +77,8 @@ class TryReport(NamedTuple):
     interrupted: bool
     kept: tuple[str, ...]
     faults: tuple[str, ...]
+    boots: BootCounts | None = None
+    name: str = ""
 
 
 def row(made: TryReport) -> TryRow:
@@ -92,7 +106,7 @@ def name_of(design: Design, arm: int) -> str:
         return "control"
     if arm == design.all and design.kind != "which":
         return "all" if design.kind == "drop" else "treatment"
-    return " ".join(f"{s.name}={s.value}" for s in design.of(arm))
+    return " ".join(s.spelled for s in design.of(arm))
 
 
 def report(attempt: Try) -> TryReport:
@@ -108,7 +122,7 @@ def report(attempt: Try) -> TryReport:
         arms.append(
             Arm(
                 name_of(design, arm),
-                tuple(f"{s.name}={s.value}" for s in design.of(arm)),
+                tuple(s.spelled for s in design.of(arm)),
                 tally.runs,
                 tally.failures,
                 sum(purpose == "warm-up" for _, purpose in of_arm),
@@ -134,8 +148,10 @@ def report(attempt: Try) -> TryReport:
         Counter(f"{o.failure} {o.detail}".strip() for o in counted if o.failure),
         any(line.fault.startswith("AMD-8") for line in ran),
         any(outcome.left_behind for outcome in outcomes),
+        tuple(sorted(Counter(line.why for line in attempt.lost).items())),
+        _restored(attempt),
     )
-    settings = tuple(f"{s.name}={s.value}" for s in design.of(concerned))
+    settings = tuple(s.spelled for s in design.of(concerned))
     return TryReport(
         attempt.number,
         attempt.begun.program,
@@ -151,13 +167,30 @@ def report(attempt: Try) -> TryReport:
         {arm.name: arm.runs for arm in arms},
         {arm.name: arm.failures for arm in arms},
         tuple(arms),
-        _apply(settings) if finding is not None and finding.verdict == "cures" else "",
+        _apply(attempt, settings) if finding is not None and finding.verdict == "cures" else "",
         attempt.begun.time,
         attempt.last_time if finding is not None else "",
         attempt.open_run is not None,
         tuple(f"{attempt.number}/{name}" for line in ran for name in line.kept),
         tuple(dict.fromkeys(line.fault for line in ran if line.fault)),
+        _boots(attempt),
+        attempt.name,
     )
+
+
+def _boots(attempt: Try) -> BootCounts | None:
+    if attempt.begun.boots is None:
+        return None
+    nowhere = sum(outcome.failure == "did-not-come-up" for outcome in attempt.outcomes)
+    lost = Counter[str](line.why for line in attempt.lost)
+    changed = _restored(attempt)
+    return BootCounts(attempt.design.boots, nowhere, {**lost}, None if changed is None else not changed)
+
+
+def _restored(attempt: Try) -> tuple[str, ...] | None:
+    """Return the boot files that differed at the end from those at the beginning; None before the end."""
+    ends = (line.differing for line in reversed(attempt.lines) if isinstance(line, Restored))
+    return next(ends, None) if attempt.finding is not None else None
 
 
 def _measured(outcomes: tuple[Outcome, ...], purposes: Sequence[Purpose], arm: int, whole: Tally) -> Tally:
@@ -167,7 +200,12 @@ def _measured(outcomes: tuple[Outcome, ...], purposes: Sequence[Purpose], arm: i
     return Tally(len(fresh), sum(o.failure != "" for o in fresh)) if fresh else whole
 
 
-def _apply(settings: tuple[str, ...]) -> str:
+def _apply(attempt: Try, settings: tuple[str, ...]) -> str:
+    boots = attempt.begun.boots
+    if boots is not None and attempt.begun.profiles:
+        return f"sudo {command_line(boots.request)}"
+    if boots is not None:
+        return f"sudo {command_line(Request(set=settings)).replace(' --set ', ' --add ')}"
     request = Request(set=tuple(f"env.{setting}" for setting in settings))
     return f"sudo {command_line(request).replace(' --set ', ' --add ')}"
 

@@ -8,6 +8,8 @@ import shlex
 import rocmcfg
 from rocmcfg.workflow.try_report import TryReport
 
+_OF_BOOTS = "Each boot counts once, by its first run; boots alternated between the arms."
+
 
 def text(made: TryReport) -> str:
     """Return the report as Markdown. Only the name of the program is in it, not its folder or arguments."""
@@ -15,7 +17,7 @@ def text(made: TryReport) -> str:
     lines = [
         f"**{made.sentence or 'Not over.'}**",
         "",
-        "| arm | settings | runs | failed | at most | failures |",
+        f"| arm | settings | {'boots' if made.boots else 'runs'} | failed | at most | failures |",
         "|---|---|---|---|---|---|",
     ]
     for arm in made.arms:
@@ -26,8 +28,8 @@ def text(made: TryReport) -> str:
         )
     lines += [
         "",
-        f"Program: `{shlex.quote(program)}`. Bounds have {made.confidence} % confidence, one-sided. Warm-up "
-        "runs are not counted.",
+        f"Program: `{shlex.quote(program)}`. Bounds have {made.confidence} % confidence, one-sided. "
+        + (_OF_BOOTS if made.boots else "Warm-up runs are not counted."),
     ]
     if made.faults:
         lines.append(f"The kernel logged: {', '.join(made.faults)} (numbers of `rocmcfg explain`).")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
-from rocmcfg.model.experiment import CONTROL, Design, Finding, Tally
+from rocmcfg.experiments.reboots import boots_wanted
+from rocmcfg.model.experiment import CONTROL, Design, Finding, LostBoot, Tally
 from rocmcfg.model.shape import NamedTuple
 
+_SHOWN = 3  # files
 FREQUENT = (
     "Make the fault more frequent first, because a rare fault needs more runs: run longer, repeat the "
     "failing part in a loop inside the program, or start several at once."
@@ -36,7 +38,8 @@ class Price(NamedTuple):
 
 class Evidence(NamedTuple):
     """What the words about a try are chosen by. `measured` are the runs that the verdict rests on, and
-    `bound`, in percent, is that of their rate of failure."""
+    `bound`, in percent, is that of their rate of failure. `lost` are the boots that did not count, by their
+    reason, and `differing` the boot files that the host did not get back; None before the end."""
 
     design: Design
     finding: Finding | None
@@ -47,9 +50,16 @@ class Evidence(NamedTuple):
     reasons: Counter[str]
     hardware: bool
     left_behind: bool
+    lost: tuple[tuple[LostBoot, int], ...] = ()
+    differing: tuple[str, ...] | None = None
 
     def of(self, arm: int) -> Tally:
         return self.tallies.get(arm, Tally())
+
+    @property
+    def unit(self) -> str:
+        """Return what a run is called."""
+        return "boot" if self.design.kind == "reboots" else "run"
 
     @property
     def every_run_failed(self) -> bool:
@@ -59,15 +69,15 @@ class Evidence(NamedTuple):
 
 def names(design: Design, arm: int) -> str:
     """Return the settings of an arm as text."""
-    settings = [f"{s.name}={s.value}" if design.kind != "drop" else s.name for s in design.of(arm)]
+    settings = [s.spelled if design.kind != "drop" else s.name for s in design.of(arm)]
     if len(settings) > 1:
         return f"{', '.join(settings[:-1])} and {settings[-1]}"
     return "".join(settings)
 
 
-def counts(tally: Tally) -> str:
+def counts(tally: Tally, unit: str = "run") -> str:
     """Return the counts of an arm as they stand after `it failed`."""
-    runs = f"{tally.runs} run{'s' if tally.runs != 1 else ''}"
+    runs = f"{tally.runs} {unit}{'s' if tally.runs != 1 else ''}"
     return f"in {tally.failures or 'none'} of {runs}"
 
 
@@ -78,7 +88,8 @@ def sentence(evidence: Evidence) -> str:
         return ""
     if finding.verdict == "undecided":
         return f"Undecided: {_OBSTACLES[finding.obstacle](evidence)}"
-    words = {"cure": _cure, "which": _which, "drop": _drop, "cost": _cost}[evidence.design.kind]
+    kinds = {"cure": _cure, "which": _which, "drop": _drop, "cost": _cost, "reboots": _cure}
+    words = kinds[evidence.design.kind]
     return words(evidence, finding) + (_price(evidence) if finding.verdict == "cures" else "")
 
 
@@ -87,14 +98,24 @@ def _cure(evidence: Evidence, finding: Finding) -> str:
     what = names(design, finding.arm)
     if finding.verdict == "not-reproduced":
         return _not_reproduced(evidence)
-    seen = f"the program failed {counts(control)} without"
-    seen += f", and {counts(treatment)} with {'it' if finding.arm & (finding.arm - 1) == 0 else 'them'}"
+    unit = evidence.unit
+    seen = f"the program failed {counts(control, unit)} without"
+    seen += f", and {counts(treatment, unit)} with {'it' if finding.arm & (finding.arm - 1) == 0 else 'them'}"
+    seen += _got_nowhere(evidence)
     cures = "cure" if finding.arm & (finding.arm - 1) else "cures"
     if finding.verdict == "cures":
-        return f"{what} {cures} the fault here: {seen}; at most {evidence.bound:.0f} % of runs still fail."
+        return f"{what} {cures} the fault here: {seen}; at most {evidence.bound:.0f} % of {unit}s still fail."
     if finding.verdict == "worse":
         return f"{what} {'make' if cures == 'cure' else 'makes'} it worse here: {seen}."
     return f"{what} {'do' if cures == 'cure' else 'does'} not cure the fault here: {seen}."
+
+
+def _got_nowhere(evidence: Evidence) -> str:
+    """Return the clause on treatment boots that got nowhere, which count as failures; empty without any."""
+    boots = sum(n for reason, n in evidence.reasons.items() if reason.startswith("did-not-come-up"))
+    if not boots:
+        return ""
+    return f" ({boots} boot{'s' if boots != 1 else ''} with the settings did not come up)"
 
 
 def _which(evidence: Evidence, finding: Finding) -> str:
@@ -138,9 +159,10 @@ def _cost(evidence: Evidence, finding: Finding) -> str:
 
 def _not_reproduced(evidence: Evidence) -> str:
     control = evidence.of(CONTROL)
+    runs = f"{control.runs} {evidence.unit}s"
     return (
-        f"The fault did not appear in {control.runs} runs without settings, so the try shows nothing: at "
-        f"most {evidence.bound:.0f} % of runs fail."
+        f"The fault did not appear in {runs} without settings, so the try shows nothing: at "
+        f"most {evidence.bound:.0f} % of {evidence.unit}s fail."
     )
 
 
@@ -186,7 +208,54 @@ def _too_few(_: Evidence) -> str:
     )
 
 
+def _so_far(evidence: Evidence) -> str:
+    control, treatment = evidence.of(CONTROL), evidence.of(evidence.design.all)
+    if not control.runs and not treatment.runs:
+        return "No boot counts yet."
+    seen = f"The program failed {counts(control, 'boot')} without, and {counts(treatment, 'boot')} with"
+    return f"{seen} {names(evidence.design, evidence.design.all)}{_got_nowhere(evidence)}."
+
+
+def _rarer(evidence: Evidence) -> str:
+    makes = "make" if len(evidence.design.settings) > 1 else "makes"
+    what, bound = names(evidence.design, evidence.design.all), f"{evidence.bound:.0f} %"
+    seen = _so_far(evidence)
+    return f"{what} {makes} the fault rarer here, but at most {bound} of boots still fail. {seen}"
+
+
+def _few_boots(evidence: Evidence) -> str:
+    control, design = evidence.of(CONTROL), evidence.design
+    wanted = boots_wanted(control.failures / control.runs, design.error)
+    more = f" --reboots {wanted} would probably decide it." if wanted > design.boots else ""
+    return f"chance alone may do this, as the fault is not frequent enough. {_so_far(evidence)}{more}"
+
+
+def _lost_boots(evidence: Evidence) -> str:
+    return f"too many boots had to be repeated. {_so_far(evidence)}"
+
+
+def _control_down(evidence: Evidence) -> str:
+    return (
+        "two boots without the settings went down or got nowhere. This machine is not fit for a try; if the "
+        f"fault takes it down, begin again with --crashed. {_so_far(evidence)}"
+    )
+
+
+def _host_changed(evidence: Evidence) -> str:
+    return f"somebody changed the boot files of this host meanwhile. {_so_far(evidence)}"
+
+
+def _ended(evidence: Evidence) -> str:
+    return f"it was ended before its last boot. {_so_far(evidence)}"
+
+
 _OBSTACLES = {
+    "rarer": _rarer,
+    "boots": _few_boots,
+    "lost-boots": _lost_boots,
+    "control-down": _control_down,
+    "host-changed": _host_changed,
+    "ended": _ended,
     "drift": _drifted,
     "runs": _out_of_runs,
     "time": _out_of_runs,
@@ -196,11 +265,42 @@ _OBSTACLES = {
 }
 
 
+_WHY_LOST = {
+    "went-down": "the machine went down during the run",
+    "shut-down": "the host was shut down before the run had ended",
+    "cut-off": "rocmcfg was ended during the run",
+    "not-begun": "the boot loader did not begin it",
+    "other-kernel": "another kernel was booted",
+    "other-values": "the values of the kernel were not those of the boot",
+    "did-not-come-up": "it got nowhere",
+}
+
+
+def _repeated(evidence: Evidence) -> str:
+    """Return the sentence on boots that do not count."""
+    number = sum(count for _, count in evidence.lost)
+    reasons = "; ".join(f"{_WHY_LOST[why]} ({count})" for why, count in evidence.lost)
+    return f"{number} boot{'s' if number != 1 else ''} did not count: {reasons}."
+
+
+def _restored(differing: tuple[str, ...]) -> str:
+    if not differing:
+        return "Each boot file of this host was compared, and is byte for byte what it was before."
+    shown = ", ".join(differing[:_SHOWN]) + (" and more" if len(differing) > _SHOWN else "")
+    return (
+        f"These boot files are not what they were before the try: {shown}. rocmcfg has taken back what it "
+        "wrote; the rest was changed by others."
+    )
+
+
 def advice(evidence: Evidence) -> tuple[str, ...]:
     """Return what the reader should look at next or first."""
     finding = evidence.finding
     pieces = [MEMORY] if evidence.hardware else []
     pieces += [STAYS] if evidence.left_behind else []
+    pieces += [_repeated(evidence)] if evidence.lost else []
+    if evidence.differing is not None:
+        pieces.append(_restored(evidence.differing))
     if finding is None:
         return tuple(pieces)
     if evidence.every_run_failed:

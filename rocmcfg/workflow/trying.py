@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import secrets
-import shlex
 from collections.abc import Callable, Mapping
 
 from rocmcfg.experiments.course import Course
@@ -14,17 +13,16 @@ from rocmcfg.host import runner
 from rocmcfg.host.kernel_log import KernelLog, LogFile
 from rocmcfg.host.user_state import UserState
 from rocmcfg.host.view import HostView
-from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, cut, fail, warning
-from rocmcfg.model.experiment import CONTROL, Design, Finding, Outcome, Step
+from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, fail, warning
+from rocmcfg.model.experiment import Design, Finding, Outcome, Step
 from rocmcfg.records import tries
 from rocmcfg.records.journal import now
 from rocmcfg.records.receipt import boot_id
 from rocmcfg.records.tries import Begun, Ran, Resumed, Started, Terms, Try
-from rocmcfg.workflow.one_run import Evidence, Health, environment_of, run_once, surroundings
+from rocmcfg.workflow.one_run import Health, environment_of, run_once, surroundings
+from rocmcfg.workflow.run_log import RunLog
 from rocmcfg.workflow.try_report import TryReport, report
 
-_KEPT = 3  # failures of each arm whose output and log are kept
-_CANNOT_RUN = (126, 127)  # exit codes of a shell for a program that it cannot run
 # These variables differ between two terminals and change no program.
 _PASSING = {"_", "OLDPWD", "PWD", "SHLVL", "TERM", "COLUMNS", "LINES", "WINDOWID", "TTY", "GPG_TTY"}
 
@@ -73,37 +71,21 @@ def go_on(
     under_way = course(attempt.design, attempt.outcomes)
     health = Health(view, begun.terms.log)
     boot = boot_id(view)
-    reference = attempt.reference
-    kept: dict[int, int] = {}
-    for line in attempt.lines:
-        if isinstance(line, Ran) and line.kept:
-            kept[line.outcome.arm] = kept.get(line.outcome.arm, 0) + 1
+    log = RunLog(state, attempt)
     while isinstance(step := under_way.next, Step):
         watch(under_way, step)
-        state.require_room()
-        mark = secrets.token_hex(16)
-        tries.append(state, number, Started(now(), step.arm, boot, mark))
+        mark = log.start(step.arm, boot)
         arm_environment = environment_of(begun, step.arm, environment)
         try:
-            evidence = run_once(view, begun, step.arm, arm_environment, mark, reference, passed_on_to)
-            if not under_way.outcomes:
-                _require_runnable(begun.program, evidence)
+            evidence = run_once(view, begun, step.arm, arm_environment, mark, log.reference, passed_on_to)
+            log.require_runnable(evidence)
         except RocmcfgError:
             if not under_way.outcomes:
                 state.remove(number)  # there is nothing to resume
             raise
-        outcome = evidence.outcome
-        files: tuple[str, ...] = ()
-        if outcome.failure and kept.get(step.arm, 0) < _KEPT:
-            kept[step.arm] = kept.get(step.arm, 0) + 1
-            files = _keep(state, number, len(under_way.outcomes) + 1, evidence)
-        is_reference = begun.terms.same_output and not reference and step.arm == CONTROL
-        new = evidence.reference if is_reference and not outcome.failure else ""
-        fault = evidence.cause.id if evidence.cause is not None else ""
-        tries.append(state, number, Ran(now(), outcome, fault, files, new))
-        reference = reference or new
-        under_way.add(outcome)
-        if outcome.failure == "gpu-fault" and isinstance(under_way.next, Step):
+        log.add(evidence)
+        under_way.add(evidence.outcome)
+        if evidence.outcome.failure == "gpu-fault" and isinstance(under_way.next, Step):
             health.require_rest()
     assert isinstance(under_way.next, Finding)
     tries.append(state, number, tries.Concluded(now(), under_way.next))
@@ -121,23 +103,6 @@ def blindness(view: HostView, attempt: Try) -> list[Diagnostic]:
 
     summary = f"GPU faults go unnoticed, because the kernel's log cannot be read ({problem})"
     return [warning("RC4516", summary, hint=how_to_allow(view))]
-
-
-def _require_runnable(program: tuple[str, ...], evidence: Evidence) -> None:
-    """Raise RocmcfgError where the first run ends as a shell ends for a program that it cannot run."""
-    outcome = evidence.outcome
-    if outcome.failure == "exit" and outcome.detail in {f"exit code {code}" for code in _CANNOT_RUN}:
-        summary = (
-            f"{program[0]} ended with {outcome.detail}, which means that a shell could not run a program"
-        )
-        printed = evidence.printed.kept.decode("utf-8", "replace").strip().rpartition("\n")[2]
-        raise fail("RC4507", summary, detail=cut(printed), hint=f"run it once by hand: {shlex.join(program)}")
-
-
-def _keep(state: UserState, number: int, run: int, evidence: Evidence) -> tuple[str, ...]:
-    """Keep the output and the kernel's lines of a failed run, and return the names of the files."""
-    contents = {f"run-{run}.output": evidence.printed.kept, f"run-{run}.kernel": evidence.window.text}
-    return tuple(n for n, content in contents.items() if content and state.keep(number, n, content))
 
 
 def take_up(

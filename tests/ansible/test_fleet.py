@@ -213,7 +213,7 @@ def test_the_package_is_installed_without_a_network_and_only_once(installation: 
     assert installation.touched == set()
     assert done.status == 0, done.output
     assert (installation.layer / "usr/bin/rocmcfg").exists()
-    for unit in ("rocmcfg-recover.service", "rocmcfg-trial.service"):
+    for unit in ("rocmcfg-recover.service", "rocmcfg-trial.service", "rocmcfg-try.service"):
         assert os.path.lexists(installation.layer / f"etc/systemd/system/multi-user.target.wants/{unit}")
     assert (again.status, again.recap["first"].changed) == (0, 0), again.output
 
@@ -259,7 +259,7 @@ def test_wheels_are_installed_without_a_network_and_never_beside_another_install
 
     again = controller.run([wheeled], INSTALL, per_host={"wheeled": from_wheels})
     assert (again.status, again.recap["wheeled"].changed) == (0, 0), again.output
-    for unit in ("rocmcfg-recover.service", "rocmcfg-trial.service"):
+    for unit in ("rocmcfg-recover.service", "rocmcfg-trial.service", "rocmcfg-try.service"):
         assert f"/etc/systemd/system/multi-user.target.wants/{unit}" in wheeled.changes()
     applied = controller.run([wheeled], APPLY, variables=AUTO)
     assert applied.status == 0, applied.output

@@ -18,13 +18,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from rocmcfg.experiments.kinds import course
-from rocmcfg.experiments.statistics import upper_bound
+from rocmcfg.experiments.statistics import power, upper_bound
 from rocmcfg.model.experiment import CONTROL, Design, Finding, Kind, Outcome, Step, Tally, Variable
 
 RATES = (0.05, 0.1, 0.2, 0.5, 0.9)
 SEARCHED = (0.1, 0.2, 0.5, 0.9)
 SETTINGS = 12
 NO_BOUND = 1_000_000
+BOOTS = ((0.9, 5), (0.5, 12))  # rate of failure, and boots of each arm
+BAD = ((0.8, 0.0), (0.6, 0.2))  # rates of failure in a bad boot and in a good one; half of all are bad
 _CURES, _SEARCHES = 10_000, 400  # experiments a cell
 _MOST_FAILURES = 5.0  # percent of false cures; the confidence of the experiments is 95 %
 Rate = Callable[[int], float]
@@ -98,6 +100,52 @@ def searches(rate: float, needed: int, experiments: int, seed: int = 2) -> Cell:
     return Cell(verdicts, runs / experiments, right=right, false=false)
 
 
+def boots(number: int, rates: tuple[Rate, Rate], experiments: int, seed: int = 3) -> Cell:
+    """Experiments on a setting of the kernel, with this number of boots of each arm. Half of all boots are
+    bad, whatever their arm: the program fails with the first rate in these and with the second in others."""
+    verdicts: Counter[str] = Counter()
+    ran = misses = 0
+    for at in range(experiments):
+        chance = random.Random(seed * NO_BOUND + at)
+        setting = (Variable("amdgpu.cwsr_enable", "0"),)
+        under_way = course(Design("reboots", setting, most_runs=2 * number, warm_up=False, boots=number))
+        while isinstance(step := under_way.next, Step):
+            rate = rates[chance.random() < 0.5](step.arm)
+            under_way.add(Outcome(step.arm, "exit" if chance.random() < rate else "", "", 1000))
+        finding, tally = under_way.next, under_way.counted.of(1)
+        assert isinstance(finding, Finding)
+        verdicts[finding.verdict] += 1
+        ran += len(under_way.outcomes)
+        mean = (rates[0](1) + rates[1](1)) / 2
+        misses += finding.verdict == "cures" and upper_bound(tally.failures, tally.runs, 0.05) < mean
+    return Cell(verdicts, ran / experiments, misses)
+
+
+def without_effect(bad: tuple[float, float]) -> tuple[Rate, Rate]:
+    return (lambda _: bad[0]), (lambda _: bad[1])
+
+
+def full_cure(rate: float) -> tuple[Rate, Rate]:
+    def of_arm(arm: int) -> float:
+        return rate if arm == CONTROL else 0.0
+
+    return of_arm, of_arm
+
+
+def _boots_row(task: tuple[float, int, int]) -> tuple[list[str], bool]:
+    rate, number, experiments = task
+    full = boots(number, full_cure(rate), experiments)
+    none = [boots(number, without_effect((rate, rate)), experiments)]
+    none += [boots(number, without_effect(bad), experiments) for bad in BAD]
+    found, false = full.share("cures"), [cell.share("cures") for cell in none]
+    stated = power(rate, number, 0.05)
+    figures = [f"{rate:.2f}", str(number), f"{100 * found:.1f} %", f"{100 * stated:.1f} %"]
+    figures += [f"{100 * share:.2f} %" for share in false]
+    figures += [f"{full.mean_runs:.1f}", f"{none[0].mean_runs:.1f}"]
+    # four standard errors of so many experiments
+    return figures, abs(found - stated) <= 2 / experiments**0.5 and max(false) <= _MOST_FAILURES / 100
+
+
 def _cure_row(task: tuple[float, int]) -> tuple[list[str], bool]:
     rate, experiments = task
     none, full = cures(rate, rate, experiments), cures(rate, 0.0, experiments)
@@ -151,6 +199,12 @@ def main(share: float) -> int:
         tasks = [(rate, needed, searches_each) for rate in SEARCHED for needed in range(4)]
         head = f"\nrate, needed of 12, right, false, runs, verdicts ({searches_each} each)"
         holds &= _table(head, pool.imap(_search_row, tasks, chunksize=1))
+        head = (
+            "\nrate, boots of each arm, cures found, as stated; false cures: none bad, bad .8/0, bad .6/.2; "
+        )
+        head += f"boots, cure and none ({cures_each} each)"
+        tasks_of_boots = [(rate, number, cures_each) for rate, number in BOOTS]
+        holds &= _table(head, pool.imap(_boots_row, tasks_of_boots))
     print(f"\n{time.monotonic() - began:.0f} s; {'all bars hold' if holds else 'A BAR IS MISSED'}")
     return not holds
 

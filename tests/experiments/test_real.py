@@ -213,7 +213,7 @@ def test_a_boot_in_the_middle_of_a_run_is_told_and_may_count(bench: Bench) -> No
         (("--set", "env.CURE=1", "--", "sh", "-c", "nowhere"), "RC4507", "exit code 127"),
         (("--set", "env.CURE=1"), "RC0001", "CMD"),
         (("--", "true"), "RC0001", "--set"),
-        (("--set", "amdgpu.cwsr_enable=0", "--", "true"), "RC2033", "amdgpu.cwsr_enable=0"),
+        (("--set", "amdgpu.cwsr_enable=0", "--", "true"), "RC4618", "amdgpu.cwsr_enable=0"),
         (("--set", "env.CURE=1", "--which", "--", "true"), "RC0001", "2 to 12"),
         (("--which", "--cost", "--set", "env.CURE=1", "--", "true"), "RC0001", "exclude"),
         (("--set", "env.CURE=1", "--bad-if-output", "(", "--", "true"), "RC0001", "regular expression"),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.experiments.simulate import cures, searches
+from rocmcfg.experiments.statistics import power
+from tests.experiments.simulate import BAD, boots, cures, full_cure, searches, without_effect
 
 
 @pytest.mark.parametrize("rate", [0.1, 0.5, 0.9])
@@ -22,3 +23,15 @@ def test_a_search_names_what_is_needed(needed: int) -> None:
     cell = searches(0.5, needed, 10)
     assert cell.right >= 9
     assert cell.false == 0
+
+
+@pytest.mark.parametrize("bad", BAD)
+def test_bad_boots_make_no_cure(bad: tuple[float, float]) -> None:
+    """Runs of a boot that count as independent give 6 to 37 % false cures where half of all boots are bad."""
+    assert boots(5, without_effect(bad), 500).share("cures") <= 0.05
+    assert boots(12, without_effect(bad), 200).share("cures") <= 0.07
+
+
+def test_boots_find_a_cure_as_often_as_is_said_before() -> None:
+    found = boots(5, full_cure(0.9), 500).share("cures")
+    assert found == pytest.approx(power(0.9, 5, 0.05), abs=0.05)

@@ -129,7 +129,7 @@ def test_the_scripts_are_sound_shell(root: Root) -> None:
 def test_a_life_of_the_package(root: Root) -> None:
     """Installed, used, upgraded, removed."""
     installed = root.run("pacman", "-U", "-dd", "--noconfirm", "--noprogressbar", PACKAGE)
-    assert "systemctl enable rocmcfg-recover.service rocmcfg-trial.service" in installed.stdout
+    assert "enable rocmcfg-recover.service rocmcfg-trial.service rocmcfg-try.service" in installed.stdout
     assert "applied stay in force" not in installed.stdout
     assert root.run("rocmcfg", "--version").stdout == f"rocmcfg {VERSION}\n"
     state = with_state(root)
@@ -143,7 +143,7 @@ def test_a_life_of_the_package(root: Root) -> None:
     assert "another rocmcfg comes before this package's on PATH: /usr/local/bin/rocmcfg" in upgraded.stdout
     assert "applied stay in force" not in upgraded.stdout
     assert root.run("pacman", "-Q", "rocmcfg").stdout == f"rocmcfg {VERSION}-2\n"
-    root.run("systemctl", "enable", "rocmcfg-recover.service", "rocmcfg-trial.service")
+    root.run("systemctl", "enable", "rocmcfg-recover.service", "rocmcfg-trial.service", "rocmcfg-try.service")
 
     files = root.run("pacman", "-Qlq", "rocmcfg").stdout.splitlines()
     removed = root.run("pacman", "-R", "--noconfirm", "--noprogressbar", "rocmcfg")

@@ -31,6 +31,7 @@ SHARED = {
     "share/rocmcfg/profile.schema.json": "rocmcfg/knowledge/profile.schema.json",
     "lib/systemd/system/rocmcfg-recover.service": "packaging/systemd/rocmcfg-recover.service",
     "lib/systemd/system/rocmcfg-trial.service": "packaging/systemd/rocmcfg-trial.service",
+    "lib/systemd/system/rocmcfg-try.service": "packaging/systemd/rocmcfg-try.service",
     "lib/systemd/system/rocmcfg-crash@.service": "packaging/systemd/rocmcfg-crash@.service",
     "lib/systemd/system/rocmcfg-metrics.service": "packaging/systemd/rocmcfg-metrics.service",
     "lib/systemd/system/rocmcfg-metrics.timer": "packaging/systemd/rocmcfg-metrics.timer",

@@ -53,7 +53,7 @@ def test_a_virtual_environment_made_by_the_readme(debian_tools: None, tmp_path: 
     assert "amdgpu.cwsr_enable=0" in root.ok("rocmcfg plan -p gfx1201 --root /src/docs/demo/sample-host")
     for path in ("man/man1/rocmcfg.1", "bash-completion/completions/rocmcfg", "zsh/site-functions/_rocmcfg"):
         assert root.exists(f"/usr/local/share/{path}"), path
-    for unit in ("rocmcfg-recover.service", "rocmcfg-trial.service"):
+    for unit in ("rocmcfg-recover.service", "rocmcfg-trial.service", "rocmcfg-try.service"):
         assert root.exists(f"/etc/systemd/system/multi-user.target.wants/{unit}")
     assert root.ok("command -v gcc cc || true") == ""
 

@@ -20,7 +20,7 @@ from .rpm_arch_root import (
     with_state,
 )
 
-UNITS = ("rocmcfg-recover.service", "rocmcfg-trial.service")
+UNITS = ("rocmcfg-recover.service", "rocmcfg-trial.service", "rocmcfg-try.service")
 PACKAGE = f"/src/out/rocmcfg-{VERSION}-1.x86_64.rpm"
 OLD = f"/src/old/rocmcfg-{VERSION}-1~old.x86_64.rpm"
 # What the package adds to the tree that all packages share.

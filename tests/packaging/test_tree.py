@@ -65,6 +65,7 @@ def test_every_file_is_where_the_distribution_looks_for_it(installed: Path) -> N
         usr/lib/systemd/system/rocmcfg-recover.service usr/lib/systemd/system/rocmcfg-trial.service
         usr/lib/systemd/system/rocmcfg-metrics.service usr/lib/systemd/system/rocmcfg-metrics.timer
         usr/share/rocmcfg/prometheus/rocmcfg.rules.yml
+        usr/lib/systemd/system/rocmcfg-try.service
         usr/lib/systemd/system/rocmcfg-crash@.service usr/lib/udev/rules.d/70-rocmcfg-crash.rules
     """
     assert [path for path in expected.split() if not (installed / path).is_file()] == []

@@ -14,6 +14,7 @@ import pytest
 
 from rocmcfg.change.trial import record as trial
 from rocmcfg.cli import commands
+from rocmcfg.records import reboots
 from tests.crash.crashing import CrashingHost, apply, killed, seen
 from tests.support.hosts import debian_grub_host
 from tests.support.program import process, rocmcfg, tool_command
@@ -21,6 +22,7 @@ from tests.support.program import process, rocmcfg, tool_command
 UNITS = Path(__file__).parents[2] / "packaging/systemd"
 RECOVER, TRIAL = "rocmcfg-recover.service", "rocmcfg-trial.service"
 METRICS, TIMER = "rocmcfg-metrics.service", "rocmcfg-metrics.timer"
+TRY = "rocmcfg-try.service"
 # A program of that name at a place that systemd searches, for the time of one command.
 SHADOW = 'mount -t tmpfs x /usr/local/bin && cp "$1" /usr/local/bin/rocmcfg && shift && exec "$@"'
 
@@ -33,7 +35,7 @@ def unit(name: str = RECOVER) -> configparser.ConfigParser:
     return found
 
 
-@pytest.mark.parametrize("name", [RECOVER, TRIAL, METRICS, TIMER])
+@pytest.mark.parametrize("name", [RECOVER, TRIAL, TRY, METRICS, TIMER])
 @pytest.mark.skipif(
     os.geteuid() != 0
     or not shutil.which("systemd-analyze")
@@ -71,10 +73,11 @@ def test_recovery_comes_after_what_tells_of_a_failed_boot_in_order_only() -> Non
     assert not re.search(r"^(Requires|Wants|BindsTo|Requisite)=", (UNITS / RECOVER).read_text(), re.M)
 
 
-def test_the_watch_of_a_trial_begins_after_recovery_and_nothing_waits_for_it() -> None:
-    found = unit(TRIAL)
-    assert found["Unit"]["After"] == RECOVER, "a trial that is over must be gone by then"
-    assert found["Unit"]["ConditionPathExists"] == trial.PATH
+@pytest.mark.parametrize(("name", "record"), [(TRIAL, trial.PATH), (TRY, reboots.UNDER_WAY)])
+def test_a_watch_begins_after_recovery_and_nothing_waits_for_it(name: str, record: str) -> None:
+    found = unit(name)
+    assert RECOVER in found["Unit"]["After"].split(), "a trial that is over must be gone by then"
+    assert found["Unit"]["ConditionPathExists"] == record
     assert found["Service"]["Type"] == "simple", "multi-user.target would wait for a oneshot"
     assert not {"Before", "RequiredBy", "Restart"} & {key for part in found.values() for key in part}
     assert dict(found["Install"]) == {"WantedBy": "multi-user.target"}

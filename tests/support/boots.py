@@ -17,14 +17,14 @@ from .hosts import PARAMETERS
 BLOCK = "boot/grub/grubenv"
 
 
-def enable_unit(root: Path) -> None:
-    """What `systemctl enable rocmcfg-trial.service` leaves."""
+def enable_unit(root: Path, name: str = "rocmcfg-trial.service") -> None:
+    """What `systemctl enable` leaves."""
     wants = root / "etc/systemd/system/multi-user.target.wants"
     wants.mkdir(parents=True, exist_ok=True)
-    unit = root / "usr/lib/systemd/system/rocmcfg-trial.service"
+    unit = root / "usr/lib/systemd/system" / name
     unit.parent.mkdir(parents=True, exist_ok=True)
     unit.write_text("[Service]\n")
-    (wants / unit.name).symlink_to("/usr/lib/systemd/system/rocmcfg-trial.service")
+    (wants / unit.name).symlink_to(f"/usr/lib/systemd/system/{name}")
 
 
 def next_boot(root: Path, block: str = BLOCK) -> str:

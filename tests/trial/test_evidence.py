@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from rocmcfg.change.trial.evidence import evidence
+from rocmcfg.change.trial.evidence import boots_between, evidence, panicked, was_shut_down
 from rocmcfg.host.local import LocalHost
 from rocmcfg.model.request import Request
 from rocmcfg.model.trial import Terms, Trial
@@ -209,3 +209,21 @@ def test_a_host_with_a_thousand_boots_is_searched_within_bounds(tmp_path: Path) 
     asked = [word for call in host.asked for word in call if word.startswith("_BOOT_ID=")]
     assert asked[0] == f"_BOOT_ID={999:032x}"
     assert len(asked) == 20
+
+
+@journald.usable
+def test_how_any_boot_ended_and_which_came_between(tmp_path: Path) -> None:
+    view = JournalHost(str(root(tmp_path, PANIC)))
+    boots = (Boot(APPLY, [START]), Boot(TRIED, [START], orderly=False), Boot(NOW, [START], orderly=False))
+    view.journal = journald.write(tmp_path / "journal", *boots)
+    assert was_shut_down(view, APPLY)
+    assert not was_shut_down(view, TRIED)
+    assert not was_shut_down(view, "f" * 32), "a boot that the journal does not have"
+    assert [boots_between(view, boot) for boot in (APPLY, TRIED, NOW, "f" * 32)] == [1, 0, 0, 0]
+
+
+def test_a_panic_counts_from_its_time_on(tmp_path: Path) -> None:
+    view = LocalHost(str(root(tmp_path, PANIC)))
+    assert panicked(view, trial().time)
+    assert not panicked(view, trial(when=time.time() + 600).time)
+    assert not panicked(LocalHost(str(make_root(tmp_path, {}, name="bare"))), trial().time)

@@ -27,6 +27,7 @@ SECONDS = {
     "test_signed_addons_under_secure_boot": 420,
     "test_a_boot_that_never_ends_takes_one_power_cycle": 220,
     "test_boot_on_btrfs_or_lvm_is_refused_before_anything_is_written": 60,
+    "test_boots_find_a_cure_and_a_setting_that_is_none": 1800,
     "test_the_name_of_a_device_is_only_text": 600,  # all of its file, of which it is the last
     "test_a_trial_that_is_rejected_before_its_boot_leaves_nothing": 30,
 }

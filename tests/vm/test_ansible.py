@@ -65,6 +65,6 @@ def test_the_roles_install_apply_reboot_and_take_back(
         run = controller.run(["apply"], variables=absent)
         assert (run.status, run.recap["guest"].changed) == (0, 0), run.output
         # what the package itself enables stays, as the package does
-        units = ("rocmcfg-recover.service", "rocmcfg-trial.service")
+        units = ("rocmcfg-recover.service", "rocmcfg-trial.service", "rocmcfg-try.service")
         left = [line for line in snapshot(guest) if not any(unit in line for unit in units)]
         assert left == files

@@ -13,6 +13,7 @@ from rocmcfg.host.view import Host, HostView
 from rocmcfg.loaders import registry
 from rocmcfg.model.checks import PASSES
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, error, fail, info, warning
+from rocmcfg.model.experiment import boots_name
 from rocmcfg.model.facts import Facts
 from rocmcfg.model.plan import FileChange, Plan
 from rocmcfg.model.request import Request
@@ -30,6 +31,14 @@ def proven(view: HostView) -> Trial:
     trial = record.load(view)
     if trial is None:
         raise fail("RC4320", "there is no trial to confirm", hint="start one with `rocmcfg apply … --trial`")
+    if trial.terms.of_try is not None:
+        raise fail(
+            "RC4348",
+            f"this trial is a boot of try {boots_name(trial.terms.of_try)}, which keeps none",
+            location=record.PATH,
+            hint="wait for its verdict, which names the command that keeps the settings, or end it with "
+            "`rocmcfg reject`",
+        )
     stage = record.stage(view, trial)
     if stage is Stage.ARMED:
         summary = "the trial has not begun: this is still the boot before the trial boot"

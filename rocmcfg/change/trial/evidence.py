@@ -64,10 +64,9 @@ def _find(view: HostView, trial: Trial) -> tuple[str, str]:
     """Return the id of the trial boot and an empty text, or an empty id and the reason why it is unknown."""
     if not view.runs_tools:
         return "", "its journal was not read because no program of that host can be run"
-    listed = view.query(_journalctl("--list-boots"))
-    if listed is None or not listed.ok:
+    ids = _boots(view)
+    if ids is None:
         return "", "its journal cannot be read"
-    ids = re.findall(r"^[ \t]*-?[0-9]+[ \t]+([0-9a-f]{32})\b", listed.stdout, re.M)[::-1]  # newest first
     others = {id.replace("-", "") for id in (trial.boot_id, boot_id(view))}
     deadline = time.monotonic() + _PATIENCE
     for id in [id for id in ids if id not in others][:_BOOTS]:
@@ -78,6 +77,36 @@ def _find(view: HostView, trial: Trial) -> tuple[str, str]:
     if not view.is_dir("/var/log/journal"):
         return "", "this host does not keep its journal across boots (there is no /var/log/journal)"
     return "", "it never began, or ended before its journal reached the disk"
+
+
+def _boots(view: HostView) -> list[str] | None:
+    """Return the ids of the boots in the journal, newest first; None where it cannot be read."""
+    listed = view.query(_journalctl("--list-boots"))
+    if listed is None or not listed.ok:
+        return None
+    return re.findall(r"^[ \t]*-?[0-9]+[ \t]+([0-9a-f]{32})\b", listed.stdout, re.M)[::-1]
+
+
+def boots_between(view: HostView, boot: str) -> int:
+    """Return the number of boots in the journal between one and the present one; 0 where it does not tell."""
+    ids = (view.runs_tools and _boots(view)) or []
+    first, last = (id.replace("-", "") for id in (boot, boot_id(view)))
+    if first not in ids or last not in ids:
+        return 0
+    return max(0, ids.index(first) - ids.index(last) - 1)
+
+
+def was_shut_down(view: HostView, boot: str) -> bool:
+    """Return whether the journal says that a boot was shut down properly."""
+    fields = "--output-fields=MESSAGE_ID,UNIT"
+    boot = boot.replace("-", "")
+    return _was_shut_down([*_records(view, f"_BOOT_ID={boot}", "-r", "-n", str(_TAIL), fields)])
+
+
+def panicked(view: HostView, since: str) -> bool:
+    """Return whether the kernel left a dump of a panic since then."""
+    dump = _dump(view, since)
+    return dump is not None and _PANIC.search(dump.text) is not None
 
 
 def _carries(view: HostView, id: str, token: str) -> bool:

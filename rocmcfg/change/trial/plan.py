@@ -32,6 +32,7 @@ from rocmcfg.state.values import Configured, Running, default_of, read_configure
 # screen.
 _PANIC = "panic=10"
 _UNIT, _ENABLED = "rocmcfg-trial.service", "/etc/systemd/system"
+TRY_UNIT = "rocmcfg-try.service"
 
 
 def trial_plan(view: HostView, made: Plan, terms: Terms, machine: Known) -> tuple[Plan, TrialPlan | None]:
@@ -100,7 +101,8 @@ def _refusals(
     yield from beaten(made)
     in_force = receipt.settings if receipt else ()
     untested = trial_token(view) is not None or reboot.due(view, in_force, receipt, replaced=False)
-    if Running(view).known and untested:
+    # a try compares the boot files with those of the boots before, and answers for what it falls back to
+    if Running(view).known and untested and terms.of_try is None:
         yield error(
             "RC4332",
             "the current configuration has not booted yet, so a trial would have nothing proven to fall back "
@@ -121,13 +123,19 @@ def _refusals(
         yield info("RC4313", f"a trial does not include variables: {', '.join(variables)}", hint=hint)
 
 
-def unit_ready(view: HostView) -> bool:
-    """Return whether the next boot will start systemd and the unit that lets a trial confirm itself."""
-    if not view.offline and not view.is_dir("/run/systemd/system"):  # sd_booted(3)
+def has_systemd(view: HostView) -> bool:
+    """Return whether systemd runs this host; of an offline one this is not known."""
+    return view.offline or view.is_dir("/run/systemd/system")  # sd_booted(3)
+
+
+def unit_ready(view: HostView, unit: str = _UNIT) -> bool:
+    """Return whether the next boot will start systemd and a unit, by default the one that lets a trial
+    confirm itself."""
+    if not has_systemd(view):
         return False
     # Links in /run do not count: they are for this boot only, and the trial is the next one (systemctl(1)).
     folders = (name for name in view.names(_ENABLED) if name.endswith((".wants", ".requires")))
-    return any(view.exists(f"{_ENABLED}/{folder}/{_UNIT}") for folder in folders)
+    return any(view.exists(f"{_ENABLED}/{folder}/{unit}") for folder in folders)
 
 
 def beaten(made: Plan) -> Iterable[Diagnostic]:

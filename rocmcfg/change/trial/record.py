@@ -9,6 +9,7 @@ from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.loaders import registry
 from rocmcfg.model.checks import CheckStatus, VerificationReport
 from rocmcfg.model.diagnostic import RocmcfgError, error
+from rocmcfg.model.experiment import boots_name
 from rocmcfg.model.trial import Stage, Trial
 from rocmcfg.records import journal, receipt
 from rocmcfg.records.receipt import Receipt, boot_id
@@ -32,14 +33,18 @@ class TrialOnRecord(RocmcfgError):
 def require_none(view: HostView) -> None:
     trial = load(view)
     if trial is not None:
+        what, keep = (
+            f"transaction {trial.transaction}",
+            "keep it with `rocmcfg confirm` in the trial boot, or ",
+        )
+        if trial.terms.of_try is not None:
+            what, keep = f"a boot of try {boots_name(trial.terms.of_try)}", ""
         raise TrialOnRecord(
             error(
                 "RC4316",
-                f"a trial (transaction {trial.transaction}) is {stage(view, trial).value}, and "
-                "nothing else can be applied meanwhile",
+                f"a trial ({what}) is {stage(view, trial).value}, and nothing else can be applied meanwhile",
                 location=PATH,
-                hint="keep it with `rocmcfg confirm` in the trial boot, or end it with `rocmcfg "
-                "reject`; then run the command again",
+                hint=f"{keep}end it with `rocmcfg reject`; then run the command again",
             )
         )
 
