@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.hosts import debian_grub_host
+from tests.support.hosts import DEBIAN_KERNEL, debian_grub_host
 from tests.support.trees import with_directory_times
 
 from . import support
@@ -347,3 +347,28 @@ def test_an_old_python_on_the_target(version: str, collections: Path, tmp_path: 
         assert "ansible_python_interpreter" in result["msg"]
     else:
         assert result["changed"]
+
+
+@pytest.mark.parametrize("release", [support.OLDEST, support.NEWEST])
+def test_the_earlier_names_of_modules_lead_to_the_new_ones_with_a_warning(
+    collections: Path, tmp_path: Path, host: Path, release: str
+) -> None:
+    """With the options that module_defaults gives to the group, too: `root` comes from there."""
+    tasks: list[Task] = [{"facts": {}}, {"verify": {"fail": False}}]
+    done = play(collections, tmp_path, tasks, root=host, release=release)
+    facts, verified = done.results
+    assert facts["ansible_facts"]["rocmcfg"]["running_kernel"] == DEBIAN_KERNEL
+    assert verified["status"] == "nothing_applied"
+    said = " ".join(done.output.split())
+    for name, instead in (("facts", "host_facts"), ("verify", "settings_info")):
+        assert f"rocmcfg.amdgpu.{name} has been deprecated" in said, done.output
+        assert f"Use rocmcfg.amdgpu.{instead} instead" in said
+
+
+def test_modules_are_named_by_ansibles_rule(collections: Path) -> None:
+    """One that returns facts ends in _facts; one that only reads ends in _info, and returns none."""
+    for path in (collections / "ansible_collections/rocmcfg/amdgpu/plugins/modules").glob("*.py"):
+        returned = _documented(collections, path.stem)
+        assert ("ansible_facts" in returned) == path.stem.endswith("_facts"), path.stem
+        if path.stem.endswith("_info"):
+            assert "changed=True" not in path.read_text()
