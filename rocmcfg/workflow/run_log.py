@@ -43,7 +43,9 @@ class RunLog:
         ends = {f"exit code {code}" for code in _CANNOT_RUN}
         if self._runs or outcome.failure != "exit" or outcome.detail not in ends:
             return
-        summary = f"{program[0]} ended with {outcome.detail}, as a shell does that cannot run a program"
+        summary = (
+            f"{program[0]} ended with {outcome.detail}, which means that a shell could not run a program"
+        )
         printed = evidence.printed.kept.decode("utf-8", "replace").strip().rpartition("\n")[2]
         raise fail("RC4507", summary, detail=cut(printed), hint=f"run it once by hand: {shlex.join(program)}")
 

@@ -35,7 +35,7 @@ def test_a_play_rehearses_applies_once_and_takes_back(loader: str, collections: 
     assert rehearsed.results[0]["changed"]
     assert "amdgpu.runpm=0" in rehearsed.output
 
-    tasks: list[Task] = [APPLY, APPLY, {"verify": {"pending_ok": True}}, {"facts": {}}]
+    tasks: list[Task] = [APPLY, APPLY, {"settings_info": {"pending_ok": True}}, {"host_facts": {}}]
     done = play(collections, tmp_path / "b", tasks, root=host, executable=runs)
     assert [result["failed"] for result in done.results] == [False] * 4, done.output
     assert [result["changed"] for result in done.results] == [True, False, False, False]

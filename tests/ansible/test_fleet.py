@@ -58,7 +58,7 @@ def test_four_of_six_take_the_profile_while_a_broken_one_is_rolled_back_and_one_
         assert written(host, before[host]) == FILES
     assert (broken.boots, written(broken, before[broken])) == (1, set()), done.output
     said = done.said_of("broken")
-    for words in ("misses amdgpu.cwsr_enable=0", "RC3103", "rolled back to its earlier settings"):
+    for words in ("is missing amdgpu.cwsr_enable=0", "RC3103", "rolled back to its earlier settings"):
         assert words in said
     assert (plain.boots, plain.changes()) == (1, exact[plain])
     assert "plain is skipped because it has no AMD GPU" in done.text
@@ -96,7 +96,7 @@ def test_no_host_of_a_later_batch_is_touched_after_one_failed(
     assert set(done.recap) == {"host1", "host2", "host3", "host4"}
     assert "no room left" in done.said_of("host3") or "update-grub" in done.said_of("host3"), done.output
     assert [host.boots for host in hosts] == [1] * 6, "rebooted without being allowed to"
-    assert "With rocmcfg_reboot_ok: true the role does that" in done.text
+    assert "With rocmcfg_reboot_ok: true the role reboots it" in done.text
 
 
 def test_a_host_that_fails_after_its_reboot_goes_back_and_one_that_stays_away_is_left_alone(
@@ -251,7 +251,7 @@ def test_wheels_are_installed_without_a_network_and_never_beside_another_install
     assert "packaged has the package rocmcfg 0.1.0" in done.said_of("packaged"), done.output
     assert "lacks venv. On Debian and Ubuntu: apt-get install python3-venv" in done.said_of("bare")
     assert "piped has another rocmcfg: /usr/local/bin/rocmcfg" in done.said_of("piped")
-    assert "is for arm64, and foreign is amd64" in done.said_of("foreign")
+    assert "is for arm64, but foreign is amd64" in done.said_of("foreign")
     cache = {"/var/cache", "/var/cache/rocmcfg", "/var/cache/rocmcfg/rocmcfg.deb"}
     for host in hosts[1:]:
         touched = {path for path, entry in host.changes().items() if exact[host].get(path) != entry}

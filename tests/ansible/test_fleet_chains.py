@@ -1,12 +1,16 @@
-"""The role `apply` over real ssh on hosts of other boot chains than GRUB's generated menu."""
+"""The roles over real ssh on hosts of other boot chains and distributions than Debian with GRUB's menu."""
 
 from __future__ import annotations
 
-from tests.support.hosts import OTHER_HOSTS, make_root
+import pytest
 
+from tests.support.hosts import OTHER_HOSTS
+
+from . import support
 from .fleet.controller import Controller
-from .fleet.host import Host
+from .fleet.distributions import TREES, give_boot_chain, give_distribution
 from .fleet.rollout import APPLY, NewHost, boot, written
+from .test_fleet_report import fleet, report
 
 CHAINS = {
     "bls": "fedora-bls",
@@ -14,30 +18,7 @@ CHAINS = {
     "uki": "uki-ukify",
     "limine": "limine",
 }
-# What of a recorded host its boot chain is; the rest, kernels and all, is the fleet's.
-_ITS_CHAIN = (
-    *(
-        "boot/",
-        "etc/machine-id",
-        "etc/kernel/cmdline",
-        "etc/kernel/install",
-        "etc/default/",
-        "usr/lib/systemd/boot/",
-    ),
-    *("usr/bin/grubby", "usr/bin/limine-", "usr/bin/bootctl", "usr/bin/kernel-install", "etc/limine-"),
-)
 SETTING = {"rocmcfg_set": {"amdgpu.cwsr_enable": "0"}, "rocmcfg_reboot_ok": True}
-
-
-def chain(host: Host, kind: str) -> None:
-    """Give a host the boot files of a recorded one, in place of GRUB's menu; before it is started."""
-    host.hide("/boot/grub/grub.cfg")
-    files = OTHER_HOSTS[kind]()
-    make_root(
-        host.work, {path: file for path, file in files.items() if path.startswith(_ITS_CHAIN)}, name="upper"
-    )
-    of_firmware = {p.removeprefix("sys/"): f for p, f in files.items() if p.startswith("sys/firmware/")}
-    make_root(host.work, of_firmware, name=".")
 
 
 def test_hosts_of_four_chains_take_a_setting_boot_with_it_and_give_it_back(
@@ -45,7 +26,7 @@ def test_hosts_of_four_chains_take_a_setting_boot_with_it_and_give_it_back(
 ) -> None:
     hosts = [new_host(name) for name in CHAINS]
     for host in hosts:
-        chain(host, CHAINS[host.name])
+        give_boot_chain(host, OTHER_HOSTS[CHAINS[host.name]]())
     boot(*hosts)
     before = {host: host.changes(times=False) for host in hosts}
     exact = {host: host.changes() for host in hosts}
@@ -71,3 +52,33 @@ def test_hosts_of_four_chains_take_a_setting_boot_with_it_and_give_it_back(
     assert {
         host.name: (host.running("cwsr_enable"), written(host, before[host])) for host in hosts
     } == dict.fromkeys(CHAINS, ("1", set()))
+
+
+@pytest.mark.parametrize("release", [support.OLDEST, support.NEWEST])
+def test_fedora_and_rhel_take_a_setting_boot_with_it_show_on_the_page_and_give_it_back(
+    controller: Controller, new_host: NewHost, release: str
+) -> None:
+    controller.programs = support.core(release)
+    hosts = [new_host(name) for name in TREES]
+    for host in hosts:
+        give_distribution(host, TREES[host.name]())
+    boot(*hosts)
+    before = {host: host.changes(times=False) for host in hosts}
+    done = controller.run(hosts, APPLY, variables=SETTING)
+    assert done.status == 0, done.output
+    for host in hosts:
+        assert (host.boots, host.running("cwsr_enable")) == (2, "0"), done.output
+        entries = {path for path in written(host, before[host]) if "/loader/entries/" in path}
+        assert entries, "no entry of the boot loader was changed"
+        assert not [path for path in entries if "rescue" in path]
+
+    assert report(controller, hosts).status == 0
+    seen = {host["name"]: host for host in fleet(controller.work / "rocmcfg-report")["hosts"]}
+    assert seen["fedora"]["system"] == "Fedora Linux 43"
+    assert seen["rhel"]["system"].startswith("Red Hat Enterprise Linux 9.6")
+    assert {host["state"] for host in seen.values()} == {"in_effect"}
+
+    gone = controller.run(hosts, APPLY, variables=SETTING | {"rocmcfg_state": "absent"})
+    assert gone.status == 0, gone.output
+    for host in hosts:
+        assert (host.running("cwsr_enable"), written(host, before[host])) == ("1", set())

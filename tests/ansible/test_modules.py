@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.hosts import debian_grub_host
+from tests.support.hosts import DEBIAN_KERNEL, debian_grub_host
 from tests.support.trees import with_directory_times
 
 from . import support
@@ -35,8 +35,8 @@ def test_check_mode_writes_nothing_at_all(collections: Path, tmp_path: Path, hos
         {"profile": {"set": {"amdgpu.runpm": 0}, "via": "modprobe"}},
         {"profile": {"state": "absent"}},
         BACK,
-        {"verify": {"fail": False}},
-        {"facts": {}},
+        {"settings_info": {"fail": False}},
+        {"host_facts": {}},
     ]
     found = with_directory_times(host)
     fresh = play(collections, tmp_path / "a", tasks, "--check", "--diff", root=host, executable=runs)
@@ -94,11 +94,15 @@ def _documented(collections: Path, module: str) -> dict[str, Any]:
 
 
 def test_what_the_modules_return_is_what_they_document(collections: Path, tmp_path: Path, host: Path) -> None:
-    tasks: list[Task] = [APPLY, {"verify": {"fail": False}}, {"facts": {}}, BACK]
+    tasks: list[Task] = [APPLY, {"settings_info": {"fail": False}}, {"host_facts": {}}, BACK]
     tasks += [{"profile": {"state": "absent"}}, {"profile": {"profiles": ["nope"]}}]
     # what the modules refuse before they ask rocmcfg, or instead of it
-    tasks += [{"profile": {}}, {"rollback": {"to": None}}, {"verify": {"profiles": [1]}}]
-    tasks += [{"facts": {"root": ""}}, {"verify": {"executable": "/nowhere"}}, {"verify": {}}]
+    tasks += [{"profile": {}}, {"rollback": {"to": None}}, {"settings_info": {"profiles": [1]}}]
+    tasks += [
+        {"host_facts": {"root": ""}},
+        {"settings_info": {"executable": "/nowhere"}},
+        {"settings_info": {}},
+    ]
     results = play(collections, tmp_path, tasks, root=host).results
     # what Ansible itself adds, or documents once for all modules
     common = {
@@ -117,7 +121,7 @@ def test_what_the_modules_return_is_what_they_document(collections: Path, tmp_pa
 
     failure = {"rc", "rolled_back", "recovery_required"}
     assert keys(0) == set(_documented(collections, "profile")) - failure - {"transactions"}
-    assert keys(1) == set(_documented(collections, "verify")) - {"msg"} - failure
+    assert keys(1) == set(_documented(collections, "settings_info")) - {"msg"} - failure
     assert keys(3) == set(_documented(collections, "rollback")) - failure
     assert keys(4) == set(_documented(collections, "profile")) - failure
     assert keys(5) == failure | {"diagnostics", "version", "executable"}
@@ -125,11 +129,11 @@ def test_what_the_modules_return_is_what_they_document(collections: Path, tmp_pa
         assert results[refused]["failed"]
         assert results[refused]["rc"] is None
         assert keys(refused) == failure | {"diagnostics"}
-    assert keys(11) == set(_documented(collections, "verify")) - {"msg"}
+    assert keys(11) == set(_documented(collections, "settings_info")) - {"msg"}
     # that nothing is applied is an answer to rocmcfg, and a failure only to the task
     assert results[11]["rc"] == 0
-    assert set(_documented(collections, "facts")) == keys(5) | {"ansible_facts"}
-    fact = _documented(collections, "facts")["ansible_facts"]["contains"]["rocmcfg"]["contains"]
+    assert set(_documented(collections, "host_facts")) == keys(5) | {"ansible_facts"}
+    fact = _documented(collections, "host_facts")["ansible_facts"]["contains"]["rocmcfg"]["contains"]
     assert set(results[2]["ansible_facts"]["rocmcfg"]) == set(fact)
 
 
@@ -304,7 +308,7 @@ def test_absent_with_auto_leaves_all_where_auto_stands_for_nothing(collections: 
         shutil.rmtree(bare / gpus, ignore_errors=True)
     tasks: list[Task] = [
         {"profile": {"set": {"amdgpu.runpm": 0}, "any_gpu": True}},
-        {"facts": {}},
+        {"host_facts": {}},
         {"profile": {"profiles": ["auto"], "state": "absent"}},
         # of everything else that describes what was applied, absent takes no notice
         {"profile": {"state": "absent", "set": {"karg.iommu": False}, "with": [1]}},
@@ -321,7 +325,7 @@ def test_a_warning_of_rocmcfg_is_seen_in_the_play(collections: Path, tmp_path: P
         [support.ROCMCFG, "apply", "--profile", "gfx1201", "--yes", "--quiet", "--root", host], check=True
     )
     (host / "etc/profile.d/zz-rocmcfg.sh").write_text("# edited by somebody else\n")
-    ran = play(collections, tmp_path, [{"verify": {"fail": False}}], root=host)
+    ran = play(collections, tmp_path, [{"settings_info": {"fail": False}}], root=host)
     assert not ran.results[0]["failed"]
     assert "RC5001" in [d["id"] for d in ran.results[0]["diagnostics"]]
     assert "/etc/profile.d/zz-rocmcfg.sh was changed or removed since rocmcfg wrote it" in " ".join(
@@ -343,3 +347,28 @@ def test_an_old_python_on_the_target(version: str, collections: Path, tmp_path: 
         assert "ansible_python_interpreter" in result["msg"]
     else:
         assert result["changed"]
+
+
+@pytest.mark.parametrize("release", [support.OLDEST, support.NEWEST])
+def test_the_earlier_names_of_modules_lead_to_the_new_ones_with_a_warning(
+    collections: Path, tmp_path: Path, host: Path, release: str
+) -> None:
+    """With the options that module_defaults gives to the group, too: `root` comes from there."""
+    tasks: list[Task] = [{"facts": {}}, {"verify": {"fail": False}}]
+    done = play(collections, tmp_path, tasks, root=host, release=release)
+    facts, verified = done.results
+    assert facts["ansible_facts"]["rocmcfg"]["running_kernel"] == DEBIAN_KERNEL
+    assert verified["status"] == "nothing_applied"
+    said = " ".join(done.output.split())
+    for name, instead in (("facts", "host_facts"), ("verify", "settings_info")):
+        assert f"rocmcfg.amdgpu.{name} has been deprecated" in said, done.output
+        assert f"Use rocmcfg.amdgpu.{instead} instead" in said
+
+
+def test_modules_are_named_by_ansibles_rule(collections: Path) -> None:
+    """One that returns facts ends in _facts; one that only reads ends in _info, and returns none."""
+    for path in (collections / "ansible_collections/rocmcfg/amdgpu/plugins/modules").glob("*.py"):
+        returned = _documented(collections, path.stem)
+        assert ("ansible_facts" in returned) == path.stem.endswith("_facts"), path.stem
+        if path.stem.endswith("_info"):
+            assert "changed=True" not in path.read_text()

@@ -80,13 +80,13 @@ def test_a_trial_is_shown_begun_once_and_kept_without_a_second_reboot(site: Site
     assert [r["changed"] for r in rehearsed] == [False, True, True]
     assert rehearsed[2]["last_trial"]["outcome"] == "running"
 
-    running, held, kept, no_more = site.play([TRY, {"verify": {}}, CONFIRM, CONFIRM]).results
+    running, held, kept, no_more = site.play([TRY, {"settings_info": {}}, CONFIRM, CONFIRM]).results
     assert (running["changed"], running["reboot_required"]) == (False, False)
     assert (held["status"], held["trial"]) == ("in_effect", 1)
     assert (kept["changed"], kept["reboot_required"], kept["transaction"]) == (True, False, 2)
     assert (no_more["failed"], "there is no trial to confirm" in no_more["msg"]) == (True, True)
     assert ARGUMENT in reboot(site.host)
-    once_more, proof = site.play([TRY, {"verify": {}}]).results
+    once_more, proof = site.play([TRY, {"settings_info": {}}]).results
     assert (once_more["changed"], once_more["trial"]) == (False, None), "what is applied needs no trial"
     assert (proof["status"], proof["trial"], proof["transaction"]) == ("in_effect", None, 2)
 
@@ -153,7 +153,7 @@ def test_what_is_another_trial_or_none_is_refused_with_what_to_do(site: Site) ->
 
 
 def test_what_a_trial_returns_is_what_is_documented(site: Site) -> None:
-    begun, facts = site.play([TRY, {"facts": {}}]).results
+    begun, facts = site.play([TRY, {"host_facts": {}}]).results
     reboot(site.host)
     confirmed, rejected = site.play([CONFIRM, REJECT]).results
     common = {"changed", "failed", "msg", "invocation", "warnings", "deprecations"}

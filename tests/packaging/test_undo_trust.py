@@ -314,6 +314,7 @@ def test_rocmcfg_stops_while_it_is_at_work(host: Path, tmp_path: Path) -> None:
         "packaging/undo.sh",
         *(f"packaging/debian/rocmcfg.{name}" for name in ("postinst", "prerm", "postrm")),
         "packaging/ansible/roles/install/files/look.sh",
+        "packaging/ansible/roles/report/files/gather.sh",
     ],
 )
 def test_what_root_runs_is_a_script_as_shellcheck_wants_it(path: str) -> None:

@@ -97,6 +97,8 @@ def simulate(
     for name in ("etc", "usr", "lib", "run", "boot"):
         (machine / name).symlink_to(root / name)
     boots = simulation()
+    if (work / "kernel").is_dir():
+        shutil.copytree(work / "kernel", machine, dirs_exist_ok=True)
     if (work / "firmware").is_dir():
         shutil.copytree(work / "firmware", machine / "sys/firmware", dirs_exist_ok=True)
     cmdline = grub.boot_line(work, root) if (root / "boot/grub/grub.cfg").exists() else _entry_line(root)

@@ -65,13 +65,18 @@ class Run:
 
     @property
     def text(self) -> str:
-        """The output without its line breaks, which fall where the lines are full."""
-        return " ".join(self.output.split())
+        """The output without its line breaks, which fall where they are full, and YAML's quotes."""
+        return _joined(self.output)
 
     def said_of(self, host: str) -> str:
         """The last words about a host that failed, as the user reads them."""
         found = re.findall(rf"^fatal: \[{host}\].*?=> (.*?)(?=^\S|\Z)", self.output, re.M | re.S)
-        return " ".join(found[-1].split()) if found else ""
+        return _joined(found[-1]) if found else ""
+
+
+def _joined(text: str) -> str:
+    # in a text in single quotes, YAML writes an apostrophe twice
+    return " ".join(text.split()).replace("''", "'")
 
 
 class Controller:
@@ -122,6 +127,7 @@ class Controller:
             env={
                 "PATH": f"{self.programs}:{os.environ.get('PATH', os.defpath)}",
                 "HOME": str(self.work),
+                "PWD": str(self.work),
                 "LC_ALL": "C.UTF-8",
                 "ANSIBLE_CONFIG": str(self.work / "ansible.cfg"),
                 "ANSIBLE_CALLBACK_RESULT_FORMAT": "yaml",

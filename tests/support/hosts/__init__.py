@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from .ambiguous import grub_with_leftover_loader_conf, two_boot_chains
-from .bls import el8_bls, fedora_bls, opensuse_grub2_bls
+from .bls import el8_bls, el9_bls, fedora_bls, opensuse_grub2_bls
 from .debian_grub import debian_grub_cfg, debian_grub_host, partitioned_instinct_host
 from .declared import bootc, guix, nixos, ostree, ubuntu_core
 from .distributions import (
@@ -96,6 +96,7 @@ __all__ = [
     "debian_grub_host",
     "efi_variable",
     "el8_bls",
+    "el9_bls",
     "fedora_bls",
     "firmware",
     "gentoo_builtin",

@@ -78,6 +78,33 @@ def el8_bls() -> dict[str, File]:
     }
 
 
+def el9_bls() -> dict[str, File]:
+    """RHEL 9: each entry has all arguments, and what TuneD adds comes from grubenv (RHEL 9 documentation)."""
+    kernel = "5.14.0-570.12.1.el9_6.x86_64"
+    options = f"{ROOT_ARGUMENT} ro crashkernel=1G-2G:192M,2G-64G:256M,64G-:512M rhgb quiet"
+    users = "grub_users $grub_users\ngrub_arg --unrestricted\ngrub_class rhel\n"
+    title = f"Red Hat Enterprise Linux ({kernel}) 9.6 (Plow)"
+    return {
+        **os_release("Red Hat Enterprise Linux", "rhel", "9.6", ID_LIKE="fedora"),
+        "etc/machine-id": MACHINE_ID + "\n",
+        "etc/default/grub": "GRUB_TIMEOUT=5\nGRUB_DEFAULT=saved\nGRUB_DISABLE_SUBMENU=true\n"
+        'GRUB_CMDLINE_LINUX="crashkernel=1G-2G:192M,2G-64G:256M,64G-:512M rhgb quiet"\n'
+        "GRUB_ENABLE_BLSCFG=true\n",
+        "etc/kernel/cmdline": options + "\n",
+        "boot/grub2/grub.cfg": _MENU,
+        "boot/grub2/grubenv": _grubenv(saved_entry=f"{MACHINE_ID}-{kernel}"),
+        f"boot/loader/entries/{MACHINE_ID}-{kernel}.conf": bls_entry(
+            title, kernel, f"{options} $tuned_params", more=users
+        ),
+        f"boot/loader/entries/{MACHINE_ID}-0-rescue.conf": bls_entry(
+            "Red Hat Enterprise Linux (0-rescue)", f"0-rescue-{MACHINE_ID}", options
+        ),
+        **programs("usr/sbin/grubby", "usr/sbin/grub2-mkconfig", "usr/bin/grub2-editenv", "usr/bin/dracut"),
+        **kernel_modules(kernel),
+        **running_kernel(kernel, f"BOOT_IMAGE=(hd0,gpt2)/vmlinuz-{kernel} {options}"),
+    }
+
+
 def opensuse_grub2_bls() -> dict[str, File]:
     """openSUSE's newer default: sdbootutil makes entries that GRUB shows; it reads /etc/kernel/cmdline.d."""
     return opensuse_bls("grub2-bls", "GRUB 2.14")

@@ -110,7 +110,7 @@ attributes:
   idempotent:
     support: full
 seealso:
-  - module: rocmcfg.amdgpu.verify
+  - module: rocmcfg.amdgpu.settings_info
   - module: rocmcfg.amdgpu.rollback
   - module: rocmcfg.amdgpu.trial
 author:

@@ -59,7 +59,7 @@ EXAMPLES = r"""
       register: amdgpu
 
     - name: Verify that everything is configured
-      rocmcfg.amdgpu.verify:
+      rocmcfg.amdgpu.settings_info:
         pending_ok: true
   rescue:
     - name: Undo it

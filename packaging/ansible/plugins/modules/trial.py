@@ -35,7 +35,7 @@ attributes:
     details: With V(rejected). After a confirmation there is no trial any more, so another V(confirmed) fails.
 seealso:
   - module: rocmcfg.amdgpu.profile
-  - module: rocmcfg.amdgpu.verify
+  - module: rocmcfg.amdgpu.settings_info
 author:
   - The rocmcfg authors (@rocmcfg)
 """
@@ -58,7 +58,7 @@ EXAMPLES = r"""
   when: amdgpu.trial is not none
   block:
     - name: Verify the settings
-      rocmcfg.amdgpu.verify:
+      rocmcfg.amdgpu.settings_info:
 
     - name: Keep the settings
       rocmcfg.amdgpu.trial:

@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 DOCUMENTATION = r"""
-module: verify
+module: settings_info
 short_description: Verify that the kernel parameters and variables are in effect
 version_added: 0.1.0
 description:
@@ -45,14 +45,14 @@ author:
 
 EXAMPLES = r"""
 - name: After the reboot, verify that all settings are in effect
-  rocmcfg.amdgpu.verify:
+  rocmcfg.amdgpu.settings_info:
 
 - name: Before the reboot, verify only that everything is configured
-  rocmcfg.amdgpu.verify:
+  rocmcfg.amdgpu.settings_info:
     pending_ok: true
 
 - name: Check a host that was configured by hand
-  rocmcfg.amdgpu.verify:
+  rocmcfg.amdgpu.settings_info:
     profiles: [mi300x]
     fail: false
   register: amdgpu

@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 
 DOCUMENTATION = r"""
-module: facts
+module: host_facts
 short_description: Gather a host's AMD GPUs, kernels, ROCm, boot chain and parameters in effect
 version_added: 0.1.0
 description:
@@ -28,7 +28,7 @@ author:
 
 EXAMPLES = r"""
 - name: Look at the host
-  rocmcfg.amdgpu.facts:
+  rocmcfg.amdgpu.host_facts:
 
 - name: Apply the profile only where there is a GPU that has one
   rocmcfg.amdgpu.profile:
