@@ -114,7 +114,7 @@ def show(printer: Printer, made: TryReport, *, under_way: bool = False) -> None:
             str(arm.failures),
             f"{arm.most:.0f} %",
             f"{arm.seconds:.3g} s" if arm.seconds is not None else "",
-            ", ".join(f"{reason} {count}" for reason, count in arm.reasons.items()),
+            try_words.failures(arm.reasons),
         )
         for arm in made.arms
     ]

@@ -7,6 +7,7 @@ import shlex
 
 import rocmcfg
 from rocmcfg.workflow.try_report import TryReport
+from rocmcfg.workflow.try_words import failures
 
 _OF_BOOTS = "Each boot counts once, by its first run; boots alternated between the arms."
 
@@ -21,11 +22,9 @@ def text(made: TryReport) -> str:
         "|---|---|---|---|---|---|",
     ]
     for arm in made.arms:
-        reasons = ", ".join(f"{reason} {count}" for reason, count in arm.reasons.items())
         settings = " ".join(f"`{setting}`" for setting in arm.settings) or "none"
-        lines.append(
-            f"| {arm.name} | {settings} | {arm.runs} | {arm.failures} | {arm.most:.0f} % | {reasons} |"
-        )
+        counted = f"{arm.runs} | {arm.failures} | {arm.most:.0f} %"
+        lines.append(f"| {arm.name} | {settings} | {counted} | {failures(arm.reasons)} |")
     lines += [
         "",
         f"Program: `{shlex.quote(program)}`. Bounds have {made.confidence} % confidence, one-sided. "

@@ -75,6 +75,24 @@ def names(design: Design, arm: int) -> str:
     return "".join(settings)
 
 
+_WAYS = {
+    "exit": "exit code",
+    "signal": "signal",
+    "timeout": "timeout",
+    "gpu-fault": "GPU fault",
+    "bad-output": "bad output",
+    "check": "failed check",
+    "different-output": "different output",
+    "machine-went-down": "machine down",
+    "did-not-come-up": "no boot",
+}
+
+
+def failures(reasons: dict[str, int]) -> str:
+    """Return how often runs failed for each reason."""
+    return ", ".join(f"{count} × {_WAYS[reason]}" for reason, count in reasons.items())
+
+
 def counts(tally: Tally, unit: str = "run") -> str:
     """Return the counts of an arm as they stand after `it failed`."""
     runs = f"{tally.runs} {unit}{'s' if tally.runs != 1 else ''}"
@@ -305,6 +323,11 @@ def advice(evidence: Evidence) -> tuple[str, ...]:
         return tuple(pieces)
     if evidence.every_run_failed:
         pieces.append(_ALWAYS)
+    if finding.verdict == "cures" and evidence.measured.runs < evidence.of(finding.arm).runs:
+        pieces.append(
+            f"The sentence counts only the {evidence.measured.runs} runs that confirmed what the search "
+            "found; the table counts all runs."
+        )
     if finding.verdict == "not-reproduced" or finding.obstacle in ("runs", "time"):
         pieces.append(FREQUENT)
     return tuple(pieces)

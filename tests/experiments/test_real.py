@@ -312,7 +312,7 @@ def test_a_full_disk_begins_no_run(bench: Bench) -> None:
     folder = bench.folder / "small"
     folder.mkdir()
     words = command("try", "--set", "env.CURE=1", "--", bench.program)
-    script = 'mount -t tmpfs -o size=1m none "$1"; shift; exec "$@"'
+    script = 'mount -t tmpfs -o size=1m,mode=700 none "$1"; shift; exec "$@"'
     argv = ["unshare", "--mount", "--propagation", "private", "sh", "-c", script, "sh", str(folder), *words]
     done = process(argv, env={**bench.variables(), "XDG_STATE_HOME": str(folder)})
     assert done.code == 1

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 from unittest import mock
 
 import pytest
 
+from rocmcfg.model.experiment import Failure
+from rocmcfg.workflow.try_words import failures
 from tests.experiments.real import Bench
 from tests.support.program import Result, command, process, rocmcfg, unfolded
 from tests.support.tools import require_root
@@ -164,3 +167,11 @@ def test_a_try_that_does_not_exist(bench: Bench) -> None:
     for verb in ("show", "resume", "forget"):
         assert "error[RC4503]" in tries(bench, verb, "7").err
         assert tries(bench, verb, "../1").code == 2
+
+
+def test_every_reason_for_which_a_run_fails_has_words() -> None:
+    """`signal 4` would name a signal: the number of failures comes first."""
+    every = [reason for reason in get_args(Failure) if reason]
+    for reason in every:
+        assert re.fullmatch(r"4 × [A-Za-z ]+", failures({reason: 4}))
+    assert failures({"signal": 4, "gpu-fault": 1}) == "4 × signal, 1 × GPU fault"
