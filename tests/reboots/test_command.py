@@ -96,7 +96,7 @@ def test_a_try_from_its_command_to_its_sentence(lab: Lab) -> None:
     tracker = run(lab, "tries", "show", "R1", "--tracker")
     assert "| arm | settings | boots |" in tracker.out
     forgotten = run(lab, "tries", "forget", "R1")
-    assert (forgotten.code, forgotten.out) == (0, "Try R1 is forgotten.\n")
+    assert (forgotten.code, forgotten.out) == (0, "Removed: try R1.\n")
     problem(run(lab, "tries", "show", "R1"), "RC4503", 1)
 
 
