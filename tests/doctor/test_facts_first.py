@@ -217,7 +217,7 @@ def test_signs_of_another_machine_are_said(tmp_path: Path) -> None:
         "its kernel 6.8.0-41-generic is not installed here",
         "it was written on a host named server",
     ]
-    assert "It is judged by the GPU of this host, gfx1201; --gfx names another." in printed
+    assert "rocmcfg judges it for the GPU of this host, gfx1201; --gfx names another." in printed
     own = stamp.replace("server", "sample.example.org")
     assert doctor(root, f"{own} Linux version 6.12.107+deb13-amd64 (x) #1\n{own} {FAULT}")[0]["doubts"] == []
 

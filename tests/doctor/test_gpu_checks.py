@@ -28,7 +28,7 @@ SLOT, CARD = "0000:00:01.1", "0000:01:00.0"
         ({"/dev/kfd": "render", "/dev/dri/renderD128": "render"}, None, "sudo usermod -aG render $USER"),
         ({"/dev/kfd": "render", "/dev/dri/renderD128": "video"}, None, "usermod -aG render,video $USER"),
         ({"/dev/kfd": "109"}, "docker", "--group-add 109"),
-        ({"/dev/kfd": "root"}, None, "since none grants access"),
+        ({"/dev/kfd": "root"}, None, "because no group has access"),
     ],
 )
 def test_who_may_not_use_the_gpu_is_told_the_group(

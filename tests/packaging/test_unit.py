@@ -149,3 +149,24 @@ def test_its_command_undoes_an_interrupted_apply(tmp_path: Path) -> None:
         assert seen(cut) == before, f"killed at {last.taken[step - 1]}"
         again = rocmcfg(*arguments, "--root", cut)
         assert (again.code, again.out.partition(":")[0]) == (0, "Nothing to recover")
+
+
+PACKAGING = UNITS.parent
+# What switches units on, or names those to be switched on, in each kind of package.
+SWITCHES = {
+    "debian/rules": r"dh_installsystemd --no-start(?:.*\\\n)*.*",
+    "debian/rocmcfg.postinst": r"for name in .*",
+    "rpm/rocmcfg.spec": r"%global units .*",
+    "arch/rocmcfg.install": r"systemctl enable rocmcfg.*",
+    "ansible/roles/install/vars/main.yml": r"__install_units: .*",
+}
+
+
+@pytest.mark.parametrize("file", SWITCHES)
+def test_every_package_switches_on_the_units_of_a_boot(file: str) -> None:
+    """Those that a boot starts; each does nothing unless something is under way."""
+    wanted = {path.name for path in UNITS.glob("*.service") if "WantedBy=" in path.read_text()}
+    assert wanted == {RECOVER, TRIAL, TRY}
+    switch = re.search(SWITCHES[file], (PACKAGING / file).read_text())
+    assert switch is not None
+    assert set(re.findall(r"rocmcfg-[a-z]+\.service", switch[0])) == wanted

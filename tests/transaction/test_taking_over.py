@@ -357,7 +357,7 @@ def test_nothing_is_moved_where_another_value_would_count_then(tmp_path: Path) -
     with pytest.raises(RocmcfgError) as refused:
         usecases.take_over(QuickHost(str(root)))
     assert [d.id for d in refused.value.diagnostics] == ["RC2071"]
-    assert refused.value.diagnostics[0].summary.startswith("amdgpu.runpm would be 1 after this")
+    assert refused.value.diagnostics[0].summary.startswith("this would change amdgpu.runpm from 0 to 1")
     assert tree(root) == before
 
 
