@@ -270,7 +270,7 @@ PARTS = (
     ),
     Part(
         "guests",
-        27,  # of which twelve, of the try with reboots, are reckoned from a run beside other work
+        15,
         "vm",
         ("tests/vm/test_*.py",),
         ("rocmcfg/initramfs/*", "rocmcfg/loaders/*", "packaging/systemd/*", "tests/vm/*"),
