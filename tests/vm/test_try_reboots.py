@@ -1,6 +1,6 @@
 """A try with reboots on a real machine: it finds a cure, names one that is none, survives a panic and a power
-cut, and leaves the host as it was. Some twenty-five boots take too long for continuous integration:
-ROCMCFG_TEST_LONG=1 make vm TESTS=tests/vm/test_try_reboots.py, before a release and after a change of tries."""
+cut, and leaves the host as it was. Some twenty-five boots take too long for continuous integration. Before a
+release, and after a change of tries: ROCMCFG_TEST_LONG=1 make vm TESTS=tests/vm/test_try_reboots.py"""
 
 from __future__ import annotations
 
