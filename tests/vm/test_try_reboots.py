@@ -89,7 +89,8 @@ def tried(guest: Guest, setting: str, *, cut: bool = False) -> dict[str, Any]:
     begin = f"cd {HOME} && ulimit -n 4321 && rocmcfg {TRY} --set {setting} -- ./crash"
     running = guest.begin(begin, 300, env={"SECRET": 'a "b" $c'})
     try:
-        print(guest.finish(running))
+        begun = guest.finish(running)
+        assert begun.rc == 0, begun
     except GuestError as stopped:
         print(f"the shutdown came first: {stopped!s:.200}")
     boot = 0
