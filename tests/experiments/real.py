@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -75,8 +76,14 @@ class Bench:
         return process(command(*words), env=self.variables(**more))
 
     def started(self, words: list[str], **more: str) -> subprocess.Popen[bytes]:
+        """Start a command in a process group of its own: SIGTSTP stops no process of an orphaned group, which
+        that of tests in the background may be."""
         return subprocess.Popen(
-            words, env=environment(self.variables(**more)), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            words,
+            env=environment(self.variables(**more)),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            preexec_fn=os.setpgrp,  # noqa: PLW1509: process_group is of Python 3.11
         )
 
     def noted(self, what: str) -> list[list[str]]:
