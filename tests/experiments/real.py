@@ -83,7 +83,7 @@ class Bench:
             env=environment(self.variables(**more)),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            preexec_fn=os.setpgrp,  # noqa: PLW1509: process_group is of Python 3.11
+            preexec_fn=os.setpgrp,  # noqa: PLW1509
         )
 
     def noted(self, what: str) -> list[list[str]]:
