@@ -125,8 +125,8 @@ def _classified(classifiers: list[str]) -> str:
 
 
 def _file(name: str, digest: str) -> Component:
-    known = HashType(alg=HashAlgorithm.SHA_256, content=digest)
-    return Component(type=ComponentType.FILE, name=name, hashes=[known], bom_ref=name)
+    checksum = HashType(alg=HashAlgorithm.SHA_256, content=digest)
+    return Component(type=ComponentType.FILE, name=name, hashes=[checksum], bom_ref=name)
 
 
 def _compiled_in(wheel: Path) -> Iterator[Bom]:

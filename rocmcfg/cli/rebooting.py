@@ -115,8 +115,8 @@ def _show(printer: Printer, prepared: Prepared) -> None:
     for rate in _RATES:
         wanted = boots_wanted(rate, design.error)
         needed = f"{wanted} + {wanted} boots" if wanted else f"more than {MOST_BOOTS} + {MOST_BOOTS} boots"
-        found = f"{100 * power(rate, number, design.error):.0f} %"
-        rows.append((f"in {100 * rate:.0f} % of boots", found, needed))
+        chance = f"{100 * power(rate, number, design.error):.0f} %"
+        rows.append((f"in {100 * rate:.0f} % of boots", chance, needed))
     printer.line()
     printer.table(("THE FAULT COMES", "A CURE IS FOUND", "FOR 90 %"), rows)
     printer.line()

@@ -181,14 +181,14 @@ def _show_golden(printer: Printer, report: VerificationReport) -> None:
     """Print what differs from the golden host, what matters first, and what to do about each."""
     if report.differences is None:
         return
-    told = [each for each in report.differences if not each.reason]
-    if not told:
+    readable = [each for each in report.differences if not each.reason]
+    if not readable:
         unknown = len(report.differences)
         rest = f"; {unknown} of them unknown" if unknown else ""
         printer.line(f"As the golden host: {counted(report.compared or 0, 'fact')} compared{rest}.")
         return
     for weight, title in _MATTERS.items():
-        of_weight = [each for each in told if each.severity == weight]
+        of_weight = [each for each in readable if each.severity == weight]
         if of_weight:
             printer.heading(title)
         for each in of_weight if printer.verbose else of_weight[:_MOST]:
@@ -198,7 +198,7 @@ def _show_golden(printer: Printer, report: VerificationReport) -> None:
     printer.line()
     mattering = len(report.mattering)
     matter = f"{mattering} matter" if mattering else "none matters"
-    differing = f"{counted(len(told), 'difference')} in {counted(report.compared or 0, 'fact')}"
+    differing = f"{counted(len(readable), 'difference')} in {counted(report.compared or 0, 'fact')}"
     printer.line(f"Compared with {report.golden}: {differing}; {matter}.")
 
 

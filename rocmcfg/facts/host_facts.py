@@ -54,7 +54,7 @@ def compose(view: HostView, facts: Facts, hardware: HostHardware) -> Mapping[str
     memory = f"{facts.memory / (1 << 30):.1f} GiB" if facts.memory else ""
     running = next((kernel for kernel in facts.kernels if kernel.running), None)
     driver = hardware.driver_version or ("none" if running is not None and not running.dkms else "")
-    known = {
+    values = {
         "gpus": cards(facts.gpus) or no_gpu,
         "memory": memory,
         "processor": hardware.processor,
@@ -68,7 +68,7 @@ def compose(view: HostView, facts: Facts, hardware: HostHardware) -> Mapping[str
     }
     return {
         name: Reading(value) if value else Reading(reason="the host does not show it")
-        for name, value in known.items()
+        for name, value in values.items()
     }
 
 

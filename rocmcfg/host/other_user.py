@@ -41,12 +41,12 @@ def environment_for(user: pwd.struct_passwd, environment: Mapping[str, str]) -> 
 
 def limits() -> dict[str, str]:
     """Return the caller's limits of resources, by their names in systemd.exec(5)."""
-    found = {}
+    properties = {}
     for name in _LIMITS.split():
         number = getattr(resource, f"RLIMIT_{name}", None)
         if number is not None:
-            found[f"Limit{name}"] = ":".join(map(_limit, resource.getrlimit(number)))
-    return found
+            properties[f"Limit{name}"] = ":".join(map(_limit, resource.getrlimit(number)))
+    return properties
 
 
 def _limit(value: int) -> str:

@@ -23,15 +23,15 @@ def boot_files(view: HostView, loader: str) -> dict[str, str]:
     ours = registry.inputs(loader)
     # of /etc, what the owner wrote beside ours: /etc/default/grub, /etc/kernel/cmdline
     folders = {"/".join(path.split("/")[:3]) for path in ours if path.count("/") > 2}
-    found: dict[str, str] = {}
+    identities: dict[str, str] = {}
     for path in (*_files(view, sorted({*_FOLDERS, *folders})), *sorted(ours)):
         identity = _identity(view, path)
         if identity:
-            found[_COUNTER.sub("", path)] = identity
+            identities[_COUNTER.sub("", path)] = identity
     trial = registry.trial(loader)
     if trial is not None and (held := trial.keeper(view).held(view)) is not None:
-        found[f"({trial.keeper(view).KEEPS})"] = held
-    return found
+        identities[f"({trial.keeper(view).KEEPS})"] = held
+    return identities
 
 
 def differing(before: Mapping[str, str], after: Mapping[str, str]) -> tuple[str, ...]:

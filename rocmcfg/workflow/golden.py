@@ -43,10 +43,10 @@ class Compared(NamedTuple):
 def facts(view: HostView) -> tuple[HostFacts, tuple[Diagnostic, ...]]:
     """Return the facts of the host, and what AMD's guides ask for and the host does not have."""
     view = Snapshot(view)
-    known = collect_facts(view)
-    host = _facts(view, known)
+    facts = collect_facts(view)
+    host = _facts(view, facts)
     untold = (each for each in host.cannot_be_told if _needs_root(each.reason))
-    diagnostics = [*_advice(host, known), *_untold(untold)]
+    diagnostics = [*_advice(host, facts), *_untold(untold)]
     if host.compared.values.get("gpus") == "none":
         hint = "`rocmcfg doctor` says at which layer a GPU is lost"
         diagnostics.insert(0, warning("RC4706", "this host has no AMD GPU", hint=hint))
@@ -115,11 +115,11 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return table
 
 
-def _facts(view: HostView, known: Facts, ignored: Iterable[str] = ()) -> HostFacts:
+def _facts(view: HostView, facts: Facts, ignored: Iterable[str] = ()) -> HostFacts:
     """Return the facts of a host. Those that are ignored as a group are not read."""
     untold: list[CannotBeTold] = []
-    values = dict(_of_host(view, known, untold))
-    gpus = tuple(_of_gpus(view, known, untold))
+    values = dict(_of_host(view, facts, untold))
+    gpus = tuple(_of_gpus(view, facts, untold))
     groups = fact_groups()
     packages: Mapping[str, str] = {}
     if not is_ignored("packages.", tuple(ignored)):
@@ -133,19 +133,19 @@ def _facts(view: HostView, known: Facts, ignored: Iterable[str] = ()) -> HostFac
         dict(_variables(view, untold)),
         packages,
     )
-    return HostFacts(known, compared, tuple(dict.fromkeys(untold)))
+    return HostFacts(facts, compared, tuple(dict.fromkeys(untold)))
 
 
-def _of_host(view: HostView, known: Facts, untold: list[CannotBeTold]) -> Iterator[tuple[str, str]]:
-    composed = compose(view, known, read_hardware(view, ()))
+def _of_host(view: HostView, facts: Facts, untold: list[CannotBeTold]) -> Iterator[tuple[str, str]]:
+    composed = compose(view, facts, read_hardware(view, ()))
     for row in fact_rows():
         if row.of == "host":
             yield from _told(row.id, read_host_fact(view, row, composed), untold)
 
 
-def _of_gpus(view: HostView, known: Facts, untold: list[CannotBeTold]) -> Iterator[GpuFacts]:
+def _of_gpus(view: HostView, facts: Facts, untold: list[CannotBeTold]) -> Iterator[GpuFacts]:
     """Yield the facts of each GPU. Partitions of one have its address, and are not counted again."""
-    by_address = {gpu.address: gpu for gpu in reversed(known.gpus) if gpu.address}
+    by_address = {gpu.address: gpu for gpu in reversed(facts.gpus) if gpu.address}
     for address, gpu in sorted(by_address.items()):
         rows = (row for row in fact_rows() if row.of == "gpu" and row.concerns(gpu))
         readings = (each for row in rows for each in read_gpu_fact(view, row, gpu))
@@ -179,11 +179,11 @@ def _arguments(view: HostView, also: Iterable[str], untold: list[CannotBeTold]) 
     running = Running(view)
     if not running.known:
         untold.append(CannotBeTold("arguments", "there is no /proc/cmdline"))
-    known = {canonical(name): name for name in (*catalogue.load().arguments, *also)}
+    names = {canonical(name): name for name in (*catalogue.load().arguments, *also)}
     values: dict[str, list[str]] = {}
     for karg in running.kargs:
-        if karg.key in known:
-            values.setdefault(known[karg.key], []).append(karg.value or "set")
+        if karg.key in names:
+            values.setdefault(names[karg.key], []).append(karg.value or "set")
     return {name: ",".join(values[name])[:200] for name in sorted(values)}
 
 
@@ -200,11 +200,13 @@ def _variables(view: HostView, untold: list[CannotBeTold]) -> Iterator[tuple[str
             yield name, value
 
 
-def _advice(host: HostFacts, known: Facts) -> Iterator[Diagnostic]:
-    for row, asked, value in advice(host.compared, known.gpus, fact_rows()):
-        summary = f"{row.name}: {value}, and AMD's guide for {', '.join(asked.gfx)} asks for {asked.value}"
-        detail = f"{row.why} ({asked.source})"
-        yield warning("RC4708", summary, detail=detail, hint=row.fix.format(value=asked.value, here=value))
+def _advice(host: HostFacts, facts: Facts) -> Iterator[Diagnostic]:
+    for row, advised, value in advice(host.compared, facts.gpus, fact_rows()):
+        summary = (
+            f"{row.name}: {value}, and AMD's guide for {', '.join(advised.gfx)} asks for {advised.value}"
+        )
+        detail = f"{row.why} ({advised.source})"
+        yield warning("RC4708", summary, detail=detail, hint=row.fix.format(value=advised.value, here=value))
 
 
 def _untold(untold: Iterable[CannotBeTold]) -> Iterator[Diagnostic]:
@@ -226,9 +228,9 @@ def _needs_root(reason: str) -> bool:
 
 def _strange(golden: ComparedFacts, path: str) -> Iterator[Diagnostic]:
     """Yield a remark about facts that this rocmcfg does not know: the document may come from a newer one."""
-    known = {row.id for row in fact_rows()}
+    ids = {row.id for row in fact_rows()}
     names = {*golden.values, *(id.partition(".")[0] for gpu in golden.gpus for id in gpu.values)}
-    strange = sorted(name for name in names - known if not is_ignored(name, golden.ignore))
+    strange = sorted(name for name in names - ids if not is_ignored(name, golden.ignore))
     if strange:
         summary = f"not compared, as this rocmcfg does not know it: {cut(', '.join(strange))}"
         yield info("RC4709", summary, location=path, hint="update rocmcfg on this host")

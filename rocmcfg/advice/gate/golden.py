@@ -47,15 +47,15 @@ def advice(
     """Yield each fact that is not as AMD's guides ask for it, with the advice and its value."""
     by_address = {gpu.address: gpu for gpu in gpus}
     for row in rows:
-        for asked in row.advised:
+        for advised in row.advised:
             if row.of == "host":
-                values = [facts.values.get(row.id, "")] if any(map(asked.concerns, gpus)) else []
+                values = [facts.values.get(row.id, "")] if any(map(advised.concerns, gpus)) else []
             else:
-                concerned = (each for each in facts.gpus if asked.concerns(by_address[each.address]))
+                concerned = (each for each in facts.gpus if advised.concerns(by_address[each.address]))
                 values = [each.values.get(row.id, "") for each in concerned]
-            wrong = [value for value in values if value and not asked.allows(value)]
+            wrong = [value for value in values if value and not advised.allows(value)]
             if wrong:
-                yield row, asked, _counted(wrong)
+                yield row, advised, _counted(wrong)
 
 
 def _of_host(

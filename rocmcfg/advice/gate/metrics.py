@@ -36,12 +36,14 @@ def _lines(report: VerificationReport | None, info: Mapping[str, str], now: floa
     yield from _metric("rocmcfg_status", "The status of all settings, and of the facts, together.", state)
     if report.differences is None:
         return
-    known = [each for each in report.differences if not each.reason]
-    counted = [({"severity": weight}, sum(each.severity == weight for each in known)) for weight in WEIGHTS]
+    differing = [each for each in report.differences if not each.reason]
+    counted = [
+        ({"severity": weight}, sum(each.severity == weight for each in differing)) for weight in WEIGHTS
+    ]
     text = "Facts that are not as on the golden host, by what they mean for jobs."
     yield from _metric("rocmcfg_golden_differences", text, counted)
     text = "Facts of the golden host that this host does not show."
-    unknown = len(report.differences) - len(known)
+    unknown = len(report.differences) - len(differing)
     yield from _metric("rocmcfg_golden_unknown_facts", text, [({}, unknown)])
     names = dict.fromkeys(each.fact for each in report.mattering)
     text = "A fact that is not as on the golden host, and matters for jobs."
