@@ -102,9 +102,9 @@ def test_the_readme_leads_from_nothing_to_a_page_of_six_hosts(
     ]
     done = report(controller, hosts)
     assert done.status == 0, done.output
-    known = fleet(controller.work / "rocmcfg-report")
-    assert [row["hosts"] for row in known["gpus"]] == [6]
-    assert [host["problems"] for host in known["hosts"]] == [[]] * 6
+    page = fleet(controller.work / "rocmcfg-report")
+    assert [row["hosts"] for row in page["gpus"]] == [6]
+    assert [host["problems"] for host in page["hosts"]] == [[]] * 6
     exact = {host: host.changes() for host in hosts}
     assert report(controller, hosts).status == 0
     assert {host.name for host in hosts if host.changes() != exact[host]} == set()
@@ -149,19 +149,19 @@ def test_a_gate_is_installed_once_answers_its_callers_and_goes_without_a_trace(
     (rule,) = monitor["rules"]
     assert rule["condition"] == monitor["conditions"][0]["type"]
 
-    asked = {
+    calls = {
         "npd": [rule["path"], *rule["args"]],
         "prolog": ["env", "-i", "/etc/slurm/prolog.d/50-rocmcfg.sh"],
         "health": ["env", "-i", "/etc/slurm/rocmcfg-health-check.sh"],
     }
     tasks: list[Any] = []
-    for name, call in asked.items():
+    for name, call in calls.items():
         tasks.append({"ansible.builtin.command": {"argv": call}, "register": name, "failed_when": False})
-        told = f"{name} gives {{{{ {name}.rc }}}}: {{{{ {name}.stdout }}}}"
-        tasks.append({"ansible.builtin.debug": {"msg": told}})
+        message = f"{name} gives {{{{ {name}.rc }}}}: {{{{ {name}.stdout }}}}"
+        tasks.append({"ansible.builtin.debug": {"msg": message}})
     book = [{"hosts": "all", "gather_facts": False, "become": True, "tasks": tasks}]
     answers = controller.run([host], book).text
-    for name in asked:
+    for name in calls:
         assert f"{name} gives 0: " in answers, answers
     assert host.read("srv/scontrol") == ""
     assert controller.run([host], APPLY, variables=AUTO).status == 0

@@ -88,7 +88,7 @@ def test_a_host_that_never_comes_back_ends_the_rollout_and_the_hosts_behind_it_a
     for host in (first, beside):
         assert (host.boots, host.running("cwsr_enable")) == (2, "0"), done.output
     assert set(done.recap) == {"host1", "host2", "host3"}, done.output
-    said = done.said_of("host2")
+    messages = done.said_of("host2")
     for words in (
         'host2 failed at "Reboot"',
         "(timeout=15)",
@@ -98,7 +98,7 @@ def test_a_host_that_never_comes_back_ends_the_rollout_and_the_hosts_behind_it_a
         "It gets no work until a later run of this play finds it in order",
         "Not begun: host4, host5, host6, host7.",
     ):
-        assert words in said, said
+        assert words in messages, messages
     assert [host.changes() == exact[host] for host in rest] == [True] * 4
     assert [host.boots for host in rest] == [1] * 4
     assert gone.read("var/lib/slurm/drained"), "jobs may start on a host that has gone"
@@ -152,13 +152,13 @@ def test_a_host_is_drained_before_its_reboot_and_gets_work_again_only_when_it_is
     assert (idle.boots, calls(idle)) == (1, []), "drained without a reboot"
 
     assert busy.boots == 1, done.output
-    said = done.said_of("busy")
+    messages = done.said_of("busy")
     for words in (
         "still has work after 20 s: State=MIXED+DRAIN",
         "It was not rebooted",
         "run the play again",
     ):
-        assert words in said, said
+        assert words in messages, messages
     assert (ill.boots, ill.running("cwsr_enable")) == (3, "1"), done.output
     assert [words.split()[2] for _, words in calls(ill)] == ["State=DRAIN"], "an ill host gets no work"
     assert "It gets no work until" in done.said_of("ill")

@@ -359,10 +359,10 @@ def test_the_earlier_names_of_modules_lead_to_the_new_ones_with_a_warning(
     facts, verified = done.results
     assert facts["ansible_facts"]["rocmcfg"]["running_kernel"] == DEBIAN_KERNEL
     assert verified["status"] == "nothing_applied"
-    said = " ".join(done.output.split())
+    output = " ".join(done.output.split())
     for name, instead in (("facts", "host_facts"), ("verify", "settings_info")):
-        assert f"rocmcfg.amdgpu.{name} has been deprecated" in said, done.output
-        assert f"Use rocmcfg.amdgpu.{instead} instead" in said
+        assert f"rocmcfg.amdgpu.{name} has been deprecated" in output, done.output
+        assert f"Use rocmcfg.amdgpu.{instead} instead" in output
 
 
 def test_modules_are_named_by_ansibles_rule(collections: Path) -> None:

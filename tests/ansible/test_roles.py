@@ -111,13 +111,13 @@ class Site:
 def test_the_readme_has_its_first_play_within_four_minutes_and_it_works(site: Site) -> None:
     """The hosts here are trees, so the role that installs is left out: the fleet runs it."""
     readme = (support.SOURCE / "README.md").read_text()
-    found = re.search(r"```yaml\n([^`]*apply\]\n)```\n\n```sh\n(.*?)```\n", readme, re.S)
-    assert found is not None
-    assert len((found[1] + found[2]).splitlines()) == 8
+    blocks = re.search(r"```yaml\n([^`]*apply\]\n)```\n\n```sh\n(.*?)```\n", readme, re.S)
+    assert blocks is not None
+    assert len((blocks[1] + blocks[2]).splitlines()) == 8
     words_a_minute = 240
-    assert len(readme[: readme.index(found[0])].split()) <= 2 * words_a_minute
+    assert len(readme[: readme.index(blocks[0])].split()) <= 2 * words_a_minute
     assert len(readme[: readme.index("# Reference")].split()) <= 4 * words_a_minute
-    (play,) = yaml.safe_load(found[1])
+    (play,) = yaml.safe_load(blocks[1])
     assert play["roles"] == ["rocmcfg.amdgpu.install", "rocmcfg.amdgpu.apply"]
     assert play["hosts"] == "gpus"
     known = yaml.safe_load((support.SOURCE / "roles/apply/meta/argument_specs.yml").read_text())

@@ -136,18 +136,18 @@ def trees(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Path]:
 def _trees(tmp_path_factory: pytest.TempPathFactory, loaders: Collection[str]) -> Mapping[str, Path]:
     """A host of each loader, after the commands of its first case in which something is applied; and a host
     with a crash."""
-    found = {"crashed": _crashed(tmp_path_factory.mktemp("crashed"))}
+    folders = {"crashed": _crashed(tmp_path_factory.mktemp("crashed"))}
     for name, folder in case.cases().items():
         loader = name.partition("/")[0]
         one = case.read(folder)
-        if loader not in loaders or loader in found or not one.applied or "as-root" in one.host:
+        if loader not in loaders or loader in folders or not one.applied or "as-root" in one.host:
             continue
         place = tmp_path_factory.mktemp(loader) / "host"
         for number, (host, _) in enumerate(case.steps(one), 1):
             if number == len(one.commands):
                 shutil.copytree(host, place, symlinks=True)
-        found[loader] = place
-    return found
+        folders[loader] = place
+    return folders
 
 
 def _crashed(folder: Path) -> Path:

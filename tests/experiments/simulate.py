@@ -137,13 +137,13 @@ def _boots_row(task: tuple[float, int, int]) -> tuple[list[str], bool]:
     full = boots(number, full_cure(rate), experiments)
     none = [boots(number, without_effect((rate, rate)), experiments)]
     none += [boots(number, without_effect(bad), experiments) for bad in BAD]
-    found, false = full.share("cures"), [cell.share("cures") for cell in none]
+    share_cured, false = full.share("cures"), [cell.share("cures") for cell in none]
     stated = power(rate, number, 0.05)
-    figures = [f"{rate:.2f}", str(number), f"{100 * found:.1f} %", f"{100 * stated:.1f} %"]
+    figures = [f"{rate:.2f}", str(number), f"{100 * share_cured:.1f} %", f"{100 * stated:.1f} %"]
     figures += [f"{100 * share:.2f} %" for share in false]
     figures += [f"{full.mean_runs:.1f}", f"{none[0].mean_runs:.1f}"]
     # four standard errors of so many experiments
-    return figures, abs(found - stated) <= 2 / experiments**0.5 and max(false) <= _MOST_FAILURES / 100
+    return figures, abs(share_cured - stated) <= 2 / experiments**0.5 and max(false) <= _MOST_FAILURES / 100
 
 
 def _cure_row(task: tuple[float, int]) -> tuple[list[str], bool]:

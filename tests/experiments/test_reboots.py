@@ -72,10 +72,10 @@ def test_false_cures_and_false_harm_are_as_rare_as_stated(boots: int, rate: floa
     """Every outcome of every boot, with the early end: without an effect, boots differ by chance alone."""
     wrong = {"cures": 0.0, "worse": 0.0}
     for outcomes in product((False, True), repeat=2 * boots):
-        found, _ = played(boots, (outcomes[:boots], outcomes[boots:]))
+        conclusion, _ = played(boots, (outcomes[:boots], outcomes[boots:]))
         chance = rate ** sum(outcomes) * (1 - rate) ** (2 * boots - sum(outcomes))
-        if found.verdict in wrong:
-            wrong[found.verdict] += chance
+        if conclusion.verdict in wrong:
+            wrong[conclusion.verdict] += chance
     assert max(wrong.values()) <= ERROR * (1 + 1e-9)
 
 
@@ -84,10 +84,10 @@ def test_an_early_end_is_the_finding_of_all_boots(boots: int) -> None:
     shorter = 0
     for outcomes in product((False, True), repeat=2 * boots):
         control, treatment = outcomes[:boots], outcomes[boots:]
-        found, ran = played(boots, (control, treatment))
-        assert found == finding(design(boots), sum(control), sum(treatment))
+        conclusion, ran = played(boots, (control, treatment))
+        assert conclusion == finding(design(boots), sum(control), sum(treatment))
         shorter += ran < 2 * boots
-        assert found.verdict != "cures" or ran == 2 * boots
+        assert conclusion.verdict != "cures" or ran == 2 * boots
     assert shorter
 
 
@@ -106,8 +106,8 @@ def test_an_early_end_is_the_finding_of_all_boots(boots: int) -> None:
     ],
 )
 def test_five_and_five_boots(control: int, treatment: int, verdict: str, obstacle: str) -> None:
-    found = finding(design(5), control, treatment)
-    assert (found.verdict, found.obstacle) == (verdict, obstacle)
+    conclusion = finding(design(5), control, treatment)
+    assert (conclusion.verdict, conclusion.obstacle) == (verdict, obstacle)
 
 
 def test_a_boot_of_another_arm_does_not_count() -> None:

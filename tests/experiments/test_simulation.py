@@ -33,5 +33,5 @@ def test_bad_boots_make_no_cure(bad: tuple[float, float]) -> None:
 
 
 def test_boots_find_a_cure_as_often_as_is_said_before() -> None:
-    found = boots(5, full_cure(0.9), 500).share("cures")
-    assert found == pytest.approx(power(0.9, 5, 0.05), abs=0.05)
+    cures = boots(5, full_cure(0.9), 500).share("cures")
+    assert cures == pytest.approx(power(0.9, 5, 0.05), abs=0.05)

@@ -108,16 +108,16 @@ def test_a_prolog_drains_a_node_that_is_not_as_the_golden_host(
 
 
 def test_a_health_check_drains_the_node_with_the_reason(tmp_path: Path, root: Path, program: Path) -> None:
-    said = tmp_path / "said"
+    arguments = tmp_path / "said"
     scontrol = tmp_path / "scontrol"
-    scontrol.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {said}\n')  # STUB
+    scontrol.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {arguments}\n')  # STUB
     scontrol.chmod(0o755)
     check = script("health.sh", tmp_path, program)
     subprocess.run([check], env={}, cwd="/", check=True, timeout=HANG)
-    assert not said.exists()
+    assert not arguments.exists()
     broken(root)
     subprocess.run([check], env={}, cwd="/", check=True, timeout=HANG)
-    update, node, state, reason = said.read_text().splitlines()
+    update, node, state, reason = arguments.read_text().splitlines()
     assert (update, state) == ("update", "State=DRAIN")
     assert node.startswith("NodeName=")
     assert reason == "Reason=rocmcfg: PCIe width is 7x 16, 1x 8, not 16 (3 more)"

@@ -50,8 +50,8 @@ def differences(golden: Path, root: Path) -> dict[str, dict[str, Any]]:
 
 
 def test_a_host_is_as_itself(golden: Path, root: Path) -> None:
-    found = against(golden, root)
-    assert (found.code, found.out) == (0, "As the golden host: 122 facts compared.\n")
+    result = against(golden, root)
+    assert (result.code, result.out) == (0, "As the golden host: 122 facts compared.\n")
     assert against(golden, root, "--json").document["differences"] == []
 
 
@@ -133,28 +133,28 @@ def test_partitions_are_devices_of_one_card(tmp_path: Path) -> None:
 def test_a_host_without_a_gpu_is_named(tmp_path: Path) -> None:
     bare = debian_grub_host(tmp_path, gfx=[])
     (bare / "sys/bus/pci/devices").mkdir(parents=True)
-    found = rocmcfg("facts", "--root", bare)
-    assert found.code == 0
-    assert "RC4706" in found.err
+    result = rocmcfg("facts", "--root", bare)
+    assert result.code == 0
+    assert "RC4706" in result.err
 
 
 def test_a_golden_host_that_is_not_as_amd_asks_is_named(root: Path) -> None:
     assert "RC4708" not in rocmcfg("facts", "--root", root).err
     broken(root)
-    said = rocmcfg("facts", "--json", "--root", root).document["diagnostics"]
-    assert [d["summary"].partition(":")[0] for d in said if d["id"] == "RC4708"] == [
+    diagnostics = rocmcfg("facts", "--json", "--root", root).document["diagnostics"]
+    assert [d["summary"].partition(":")[0] for d in diagnostics if d["id"] == "RC4708"] == [
         "access control (ACS) above the GPU",
         "automatic NUMA balancing",
         "idle states of the processors (C-states)",
     ]
-    assert "sysctl -w kernel.numa_balancing=0" in said[1]["hint"]
+    assert "sysctl -w kernel.numa_balancing=0" in diagnostics[1]["hint"]
 
 
 def test_every_row_of_the_data_has_a_reader(root: Path, golden: Path) -> None:
     document = json.loads(golden.read_text())
-    told = {*document["values"], *(id.partition(".")[0] for gpu in document["gpus"] for id in gpu["values"])}
+    shown = {*document["values"], *(id.partition(".")[0] for gpu in document["gpus"] for id in gpu["values"])}
     untold = {row["fact"] for row in document["cannot_be_told"]}
-    assert {row.id for row in fact_rows()} == told | untold
+    assert {row.id for row in fact_rows()} == shown | untold
     assert untold == {"board", "secure_boot"}
     for row in fact_rows():
         assert all(source.startswith(("https://", "kernel ")) for source in row.sources), row.id
@@ -228,8 +228,8 @@ def test_a_lost_gpu_is_one_difference_and_not_one_for_each_fact(golden: Path, tm
 
 def test_a_disk_that_runs_no_kernel_shows_no_gpus_and_has_lost_none(golden: Path, tmp_path: Path) -> None:
     disk = debian_grub_host(tmp_path, gfx=[], live=False, name="disk")
-    found = against(golden, disk, "--json")
-    row = next(row for row in found.document["differences"] if row["fact"] == "gpus")
+    result = against(golden, disk, "--json")
+    row = next(row for row in result.document["differences"] if row["fact"] == "gpus")
     assert (row["here"], row["reason"]) == ("", "the host does not show it")
     assert "RC4706" not in rocmcfg("facts", "--root", disk).err
 
@@ -259,12 +259,12 @@ def test_addresses_and_names_may_differ(golden: Path, root: Path) -> None:
 
 def test_a_value_that_cannot_be_told_here_is_no_difference_that_matters(golden: Path, root: Path) -> None:
     (root / "proc/sys/kernel/numa_balancing").unlink()
-    found = against(golden, root, "--json")
-    assert found.code == 0
-    (row,) = found.document["differences"]
+    result = against(golden, root, "--json")
+    assert result.code == 0
+    (row,) = result.document["differences"]
     assert (row["fact"], row["here"]) == ("numa_balancing", "")
     assert row["reason"] == "there is no /proc/sys/kernel/numa_balancing"
-    assert "RC4707" in found.ids
+    assert "RC4707" in result.ids
     assert "1 of them unknown" in against(golden, root).out
 
 
@@ -307,9 +307,9 @@ def test_what_is_deleted_from_the_document_or_ignored_is_not_compared(golden: Pa
         del gpu["values"]["acs"]
     document["ignore"] = ["packages.*", "idle_*", "nothing"]
     golden.write_text(json.dumps(document))
-    found = against(golden, root, "--json")
-    assert [row["fact"] for row in found.document["differences"]] == ["link_width"]
-    assert "RC4710" in found.ids, "a pattern that names nothing may be misspelt"
+    result = against(golden, root, "--json")
+    assert [row["fact"] for row in result.document["differences"]] == ["link_width"]
+    assert "RC4710" in result.ids, "a pattern that names nothing may be misspelt"
 
 
 # -- wrong documents ------------------------------------------------------------------------------------
@@ -341,9 +341,9 @@ def test_what_is_deleted_from_the_document_or_ignored_is_not_compared(golden: Pa
 )
 def test_another_text_is_an_error_and_never_a_traceback(golden: Path, root: Path, text: str, id: str) -> None:
     golden.write_text(text)
-    found = against(golden, root, "--json")
-    assert (found.code, found.ids[0]) == (1, id)
-    assert found.document["diagnostics"][0]["hint"]
+    result = against(golden, root, "--json")
+    assert (result.code, result.ids[0]) == (1, id)
+    assert result.document["diagnostics"][0]["hint"]
 
 
 def test_bytes_that_are_no_text_and_files_without_end_are_errors(golden: Path, root: Path) -> None:
@@ -361,9 +361,9 @@ def test_a_document_of_a_newer_rocmcfg_with_the_same_schema_is_compared(golden: 
     document |= {"more": {"a": 1}}
     document["values"]["of_a_newer_rocmcfg"] = "1"
     golden.write_text(json.dumps(document))
-    found = against(golden, root, "--json")
-    assert (found.code, found.document["differences"]) == (0, [])
-    assert "RC4709" in found.ids
+    result = against(golden, root, "--json")
+    assert (result.code, result.document["differences"]) == (0, [])
+    assert "RC4709" in result.ids
 
 
 def test_a_hostile_document_cannot_speak_to_the_terminal(golden: Path, root: Path) -> None:
@@ -371,19 +371,19 @@ def test_a_hostile_document_cannot_speak_to_the_terminal(golden: Path, root: Pat
     document["values"]["os"] = "\x1b]0;owned\x07"
     document["packages"]["\x1b[31mred"] = "1"
     golden.write_text(json.dumps(document))
-    found = against(golden, root)
-    assert "\x1b" not in found.out + found.err
-    assert "\x07" not in found.out + found.err
+    result = against(golden, root)
+    assert "\x1b" not in result.out + result.err
+    assert "\x07" not in result.out + result.err
 
 
 def test_settings_and_facts_are_verified_together(golden: Path, root: Path) -> None:
     assert rocmcfg("apply", "--set", "amdgpu.runpm=0", "--yes", "--root", root).code == 0
     assert against(golden, root).code == 6
     broken(root)
-    found = against(golden, root)
-    assert found.code == 3
-    assert "Pending: 1 of 1 settings." in found.out
-    assert "PCIe width" in found.out
+    result = against(golden, root)
+    assert result.code == 3
+    assert "Pending: 1 of 1 settings." in result.out
+    assert "PCIe width" in result.out
 
 
 def test_a_step_names_one_value_or_none(tmp_path: Path, root: Path, golden: Path) -> None:
@@ -411,9 +411,9 @@ def test_more_gpus_than_the_golden_host_has_are_one_difference(root: Path, tmp_p
 def test_a_group_that_cannot_be_read_is_one_remark(golden: Path, root: Path) -> None:
     (root / "var/lib/dpkg/status").unlink()
     (root / "proc/cmdline").unlink()
-    found = against(golden, root, "--json")
-    rows = {row["fact"]: row for row in found.document["differences"]}
+    result = against(golden, root, "--json")
+    rows = {row["fact"]: row for row in result.document["differences"]}
     assert {*rows} == {"packages", "arguments"}
     assert rows["packages"]["reason"] == "there is no database of dpkg, rpm or pacman"
-    assert found.code == 0
-    assert found.ids.count("RC4707") == 2
+    assert result.code == 0
+    assert result.ids.count("RC4707") == 2

@@ -97,13 +97,13 @@ class Monitoring:
 
     def query(self, expression: str) -> list[tuple[dict[str, str], float]]:
         words = urllib.parse.urlencode({"query": expression})
-        found = json.loads(answer(f"{self.prometheus}/api/v1/query?{words}"))["data"]["result"]
-        return [(row["metric"], float(row["value"][1])) for row in found]
+        answered = json.loads(answer(f"{self.prometheus}/api/v1/query?{words}"))["data"]["result"]
+        return [(row["metric"], float(row["value"][1])) for row in answered]
 
     def alerts(self) -> set[str]:
         """The names of the alerts that wait or fire."""
-        found = json.loads(answer(f"{self.prometheus}/api/v1/alerts"))["data"]["alerts"]
-        return {alert["labels"]["alertname"] for alert in found}
+        answered = json.loads(answer(f"{self.prometheus}/api/v1/alerts"))["data"]["alerts"]
+        return {alert["labels"]["alertname"] for alert in answered}
 
 
 @pytest.fixture

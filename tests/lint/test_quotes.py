@@ -46,8 +46,8 @@ def test_a_semicolon_in_what_entries_are_made_of_is_noted(tmp_path: Path, name: 
     path = tmp_path / name
     path.parent.mkdir(parents=True)
     path.write_text("root=/dev/sda1 amdgpu.virtual_display=0000:03:00.0,1;0000:04:00.0,1\n")
-    found = rocmcfg("lint", "--json", str(path)).document["findings"]
-    assert [one["severity"] for one in found if one["id"] == "RC7118"] == ["info"] * notes
+    findings = rocmcfg("lint", "--json", str(path)).document["findings"]
+    assert [finding["severity"] for finding in findings if finding["id"] == "RC7118"] == ["info"] * notes
 
 
 @pytest.mark.parametrize(

@@ -229,8 +229,8 @@ def test_the_build_on_the_distributions_libraries_does_the_same(
     root.ok("sudo rocmcfg rollback --pristine --yes")
     for path in ("docs/demo", "packaging/debian/tests"):
         shutil.copytree(REPOSITORY / path, root.work / "upper/src" / path, symlinks=True)
-    said = root.ok("cd /src; AUTOPKGTEST_TMP=$(mktemp -d) packaging/debian/tests/scratch-root")
-    assert "Rolled back: transaction 1." in said
+    output = root.ok("cd /src; AUTOPKGTEST_TMP=$(mktemp -d) packaging/debian/tests/scratch-root")
+    assert "Rolled back: transaction 1." in output
 
 
 def test_lintian_has_nothing_to_say_of_the_build_on_the_distributions_libraries(tmp_path: Path) -> None:

@@ -143,7 +143,11 @@ def test_the_bill_of_materials_has_every_library_with_its_wheels(released: Path,
     libraries = {c["purl"]: c for c in bill["components"] if c.get("purl", "").startswith("pkg:pypi/")}
     tree = runpy.run_path(str(REPOSITORY / "packaging/tree.py"))
     lock = tree["read_lock"](tree["LOCK"].read_text())
-    carried = {f"pkg:pypi/{one.name}@{one.version}" for one in lock if any(map(one.wanted, tree["PYTHONS"]))}
+    carried = {
+        f"pkg:pypi/{library.name}@{library.version}"
+        for library in lock
+        if any(map(library.wanted, tree["PYTHONS"]))
+    }
     assert set(libraries) == carried
     listed = {
         file["name"]: file["hashes"][0]["content"] for c in libraries.values() for file in c["components"]

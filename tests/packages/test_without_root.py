@@ -87,11 +87,11 @@ def runs(command: Sequence[str]) -> bool:
 def test_on_the_ends_of_this_machines_pythons(
     sources: Path, installers: Path, tmp_path: Path, way: str, source: str, end: str
 ) -> None:
-    known = pythons()
-    version = [*known][0 if end == "oldest" else -1]
-    if end == "newest" and len(known) == 1:
+    versions = pythons()
+    version = [*versions][0 if end == "oldest" else -1]
+    if end == "newest" and len(versions) == 1:
         pytest.skip(f"Python {version} is the only one here")
-    install(sources / source, installers, tmp_path, way, known[version], version)
+    install(sources / source, installers, tmp_path, way, versions[version], version)
 
 
 def test_on_the_pythons_between(sources: Path, installers: Path, tmp_path: Path) -> None:
@@ -115,7 +115,7 @@ def install(source: Path, installers: Path, tmp_path: Path, way: str, python: st
     environment = {"HOME": str(home), "PATH": f"{programs}:{os.environ['PATH']}", "PYTHONPATH": ""}
     as_somebody: tuple[str, ...] = ()
     # a Python or a cache below /root is for root alone
-    if os.geteuid() == 0 and all(runs([*SOMEBODY, one, "-V"]) for one in (python, sys.executable)):
+    if os.geteuid() == 0 and all(runs([*SOMEBODY, program, "-V"]) for program in (python, sys.executable)):
         as_somebody = SOMEBODY
         for path in (tmp_path, *tmp_path.rglob("*")):
             os.chown(path, 65534, 65534, follow_symlinks=False)

@@ -75,6 +75,6 @@ def test_pre_commit_runs_lint_on_the_files_of_a_commit(programs: Path, tmp_path:
 
     fine = ran("good.sh", "notes.txt")
     assert fine.returncode == 0, fine.stdout + fine.stderr
-    found = ran("good.sh", "bad.sh", "notes.txt")
-    assert found.returncode == 1, found.stdout + found.stderr
-    assert "bad.sh:1:35: warning: unknown" in found.stdout
+    checked = ran("good.sh", "bad.sh", "notes.txt")
+    assert checked.returncode == 1, checked.stdout + checked.stderr
+    assert "bad.sh:1:35: warning: unknown" in checked.stdout

@@ -102,8 +102,8 @@ def test_a_file_without_its_part_stops_it(copy: Path) -> None:
 
 def test_no_other_file_has_an_address_of_the_project(identity: ModuleType) -> None:
     own = identity.read(REPOSITORY)
-    known = {part.file for part in identity.parts(own)}
-    known |= {"pyproject.toml", "packaging/debian/changelog", "tests/packaging/test_identity.py"}
+    files = {part.file for part in identity.parts(own)}
+    files |= {"pyproject.toml", "packaging/debian/changelog", "tests/packaging/test_identity.py"}
     hosts = {re.sub(r"^https?://([^/]+).*", r"\1", address) for address in own.urls.values()}
     hosts |= {own.email.partition("@")[2], "github.com/rocmcfg", "rocmcfg@localhost"}
     pattern = "|".join(map(re.escape, sorted(hosts)))
@@ -112,7 +112,7 @@ def test_no_other_file_has_an_address_of_the_project(identity: ModuleType) -> No
     )
     if listed.returncode not in (0, 1):
         pytest.skip("not a git checkout")
-    assert set(listed.stdout.splitlines()) - known == set()
+    assert set(listed.stdout.splitlines()) - files == set()
 
 
 def test_pypi_gets_a_readme_without_a_relative_link() -> None:

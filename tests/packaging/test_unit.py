@@ -75,13 +75,13 @@ def test_recovery_comes_after_what_tells_of_a_failed_boot_in_order_only() -> Non
 
 @pytest.mark.parametrize(("name", "record"), [(TRIAL, trial.PATH), (TRY, reboots.UNDER_WAY)])
 def test_a_watch_begins_after_recovery_and_nothing_waits_for_it(name: str, record: str) -> None:
-    found = unit(name)
-    assert RECOVER in found["Unit"]["After"].split(), "a trial that is over must be gone by then"
-    assert found["Unit"]["ConditionPathExists"] == record
-    assert found["Service"]["Type"] == "simple", "multi-user.target would wait for a oneshot"
-    assert not {"Before", "RequiredBy", "Restart"} & {key for part in found.values() for key in part}
-    assert dict(found["Install"]) == {"WantedBy": "multi-user.target"}
-    program, command = shlex.split(found["Service"]["ExecStart"])
+    parsed = unit(name)
+    assert RECOVER in parsed["Unit"]["After"].split(), "a trial that is over must be gone by then"
+    assert parsed["Unit"]["ConditionPathExists"] == record
+    assert parsed["Service"]["Type"] == "simple", "multi-user.target would wait for a oneshot"
+    assert not {"Before", "RequiredBy", "Restart"} & {key for part in parsed.values() for key in part}
+    assert dict(parsed["Install"]) == {"WantedBy": "multi-user.target"}
+    program, command = shlex.split(parsed["Service"]["ExecStart"])
     assert program == "rocmcfg"
     assert command in commands.COMMANDS
 

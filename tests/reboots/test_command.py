@@ -57,11 +57,11 @@ def test_it_says_before_what_it_can_decide_and_asks(lab: Lab) -> None:
     before = configuration(lab.root)
     no = run(lab, *WORDS, "--", lab.program, answer="n\n")
     assert no.code == 1
-    said = unfolded(no.out)
-    assert "in 90 % of boots 73 % 5 + 5 boots" in said
-    assert "in 50 % of boots 12 % 12 + 12 boots" in said
-    assert "Reboot this host now, and up to 7 times in all?" in said + no.err
-    assert f"{lab.program}, once in each boot, as root" in said
+    printed = unfolded(no.out)
+    assert "in 90 % of boots 73 % 5 + 5 boots" in printed
+    assert "in 50 % of boots 12 % 12 + 12 boots" in printed
+    assert "Reboot this host now, and up to 7 times in all?" in printed + no.err
+    assert f"{lab.program}, once in each boot, as root" in printed
     assert not lab.reboots_due
     assert not (lab.root / "var/lib/rocmcfg/tries/1").exists()
     assert configuration(lab.root) == before
@@ -82,9 +82,9 @@ def test_a_try_from_its_command_to_its_sentence(lab: Lab) -> None:
     problem(refused, "RC4601", 1)
     lab.to_the_end()
     for words in (("tries", "list"), ("tries", "show", "R1"), ("status",)):
-        found = run(lab, *words)
-        assert (found.code, too_wide(found.out)) == (0, []), words
-        assert "Traceback" not in found.err
+        result = run(lab, *words)
+        assert (result.code, too_wide(result.out)) == (0, []), words
+        assert "Traceback" not in result.err
     listed = run(lab, "tries", "list", "--json").document["tries"]
     assert [(row["try"], row["kind"], row["verdict"]) for row in listed] == [(1, "reboots", "cures")]
     shown = run(lab, "tries", "show", "R1")
@@ -102,9 +102,9 @@ def test_a_try_from_its_command_to_its_sentence(lab: Lab) -> None:
 
 def test_each_document_is_of_its_schema(lab: Lab) -> None:
     def seen(command: str, *words: str) -> dict[str, object]:
-        found = run(lab, *command.split(), *words, "--json")
-        DOCUMENTS[command].model_validate(found.document)
-        return found.document
+        result = run(lab, *command.split(), *words, "--json")
+        DOCUMENTS[command].model_validate(result.document)
+        return result.document
 
     begun = run(lab, *WORDS, "--yes", "--json", "--", lab.program).document
     DOCUMENTS["try"].model_validate(begun)
@@ -125,8 +125,8 @@ def test_its_unit_goes_on_with_its_command(lab: Lab) -> None:
     assert nothing.out == "Nothing to do: no try with reboots is under way.\n"
     run(lab, *WORDS, "--yes", "--", lab.program)
     lab.recovers()
-    found = run(lab, "continue-try")
-    assert (found.code, found.out) == (0, "Try R1: boot 2 of 6 comes next.\n")
+    result = run(lab, "continue-try")
+    assert (result.code, result.out) == (0, "Try R1: boot 2 of 6 comes next.\n")
     assert lab.ran_with() == ["1"]
     assert "continue-try" not in run(lab, "--help").out
 
@@ -158,8 +158,8 @@ REFUSED = {
 def test_what_cannot_come_to_an_end_is_refused(lab: Lab, words: tuple[str, ...], id: str, text: str) -> None:
     before = configuration(lab.root)
     user = () if "--user" in words else ("--user", "root")
-    found = run(lab, "try", *words, *user, "--yes", "--", lab.program)
-    assert text in unfolded(problem(found, id, 1))
+    result = run(lab, "try", *words, *user, "--yes", "--", lab.program)
+    assert text in unfolded(problem(result, id, 1))
     assert configuration(lab.root) == before
     assert lab.under_way() is None
     assert not (lab.root / "var/lib/rocmcfg/tries/1").exists()
@@ -179,16 +179,16 @@ def test_what_cannot_come_to_an_end_is_refused(lab: Lab, words: tuple[str, ...],
     ],
 )
 def test_options_that_do_not_go_together_are_named(lab: Lab, words: tuple[str, ...]) -> None:
-    found = run(lab, "try", *words, "--set", CURE, "--", lab.program)
-    assert found.code == 2
+    result = run(lab, "try", *words, "--set", CURE, "--", lab.program)
+    assert result.code == 2
     assert not lab.reboots_due
 
 
 def test_a_host_that_would_not_go_on_is_refused(lab: Lab) -> None:
     link = lab.root / "etc/systemd/system/multi-user.target.wants/rocmcfg-try.service"
     link.unlink()
-    found = run(lab, *WORDS, "--yes", "--", lab.program)
-    assert "systemctl enable rocmcfg-try.service" in unfolded(problem(found, "RC4612", 1))
+    result = run(lab, *WORDS, "--yes", "--", lab.program)
+    assert "systemctl enable rocmcfg-try.service" in unfolded(problem(result, "RC4612", 1))
 
 
 def test_a_host_without_systemd_is_refused(lab: Lab) -> None:
@@ -198,8 +198,8 @@ def test_a_host_without_systemd_is_refused(lab: Lab) -> None:
 
 def test_a_loader_without_trials_is_refused_with_those_that_have_them(lab: Lab) -> None:
     with mock.patch("rocmcfg.loaders.registry.trial", return_value=None):
-        found = run(lab, *WORDS, "--yes", "--", lab.program)
-    assert "these loaders can boot one: grub" in unfolded(problem(found, "RC4613", 1))
+        result = run(lab, *WORDS, "--yes", "--", lab.program)
+    assert "these loaders can boot one: grub" in unfolded(problem(result, "RC4613", 1))
 
 
 def test_a_trial_or_an_open_transaction_is_in_the_way(lab: Lab) -> None:
@@ -218,8 +218,8 @@ def test_a_clock_that_is_set_back_is_named(lab: Lab) -> None:
 def test_a_stop_before_the_first_reboot_leaves_nothing(lab: Lab) -> None:
     before = configuration(lab.root)
     with mock.patch.object(lab, "reboot", side_effect=KeyboardInterrupt):
-        found = run(lab, *WORDS, "--yes", "--", lab.program)
-    assert found.code != 0
+        result = run(lab, *WORDS, "--yes", "--", lab.program)
+    assert result.code != 0
     assert configuration(lab.root) == before
     assert lab.under_way() is None
     assert not (lab.root / "var/lib/rocmcfg/tries/1").exists()
@@ -227,16 +227,16 @@ def test_a_stop_before_the_first_reboot_leaves_nothing(lab: Lab) -> None:
 
 def test_a_full_disk_begins_nothing(lab: Lab) -> None:
     with mock.patch("rocmcfg.host.user_state._ROOM", 1 << 60):
-        found = run(lab, *WORDS, "--yes", "--", lab.program)
-    assert found.code != 0
-    assert "No space left" in found.err
+        result = run(lab, *WORDS, "--yes", "--", lab.program)
+    assert result.code != 0
+    assert "No space left" in result.err
     assert lab.under_way() is None
     assert not (lab.root / "var/lib/rocmcfg/tries/1").exists()
 
 
 def test_only_root_compares_boots() -> None:
-    found = as_nobody(command("try", "--reboots", "3", "--set", CURE, "--", "true"))
-    assert (found.code, "RC3023" in found.err) == (1, True), found.err
+    result = as_nobody(command("try", "--reboots", "3", "--set", CURE, "--", "true"))
+    assert (result.code, "RC3023" in result.err) == (1, True), result.err
     shown = as_nobody(command("tries", "show", "R1"))
     assert "RC4615" in shown.err
 

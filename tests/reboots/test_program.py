@@ -65,8 +65,8 @@ class Machine(QuickHost):
 
     def query(self, argv: Sequence[str]) -> CommandResult | None:
         if argv[0] == "systemctl":
-            said = self.system_state if argv[1] == "is-system-running" else self.shown
-            return CommandResult(tuple(argv), 0, said, "")
+            output = self.system_state if argv[1] == "is-system-running" else self.shown
+            return CommandResult(tuple(argv), 0, output, "")
         return super().query(argv)
 
     def execute(

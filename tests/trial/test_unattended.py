@@ -123,7 +123,7 @@ def test_a_fault_that_comes_in_spite_of_its_cure_is_one_too(tmp_path: Path) -> N
     cured = line(RUNPM).replace(*NEWER_LOG).replace(" ro ", " ro amdgpu.runpm=0 ")
     view = host(tmp_path, boot=cured, rocm=None, **NEWER)
     candidates = diagnose(view, (), Options(), {}, this_boot=True).candidates
-    assert not any(one.match.told for one in candidates)
+    assert not any(candidate.match.told for candidate in candidates)
     assert [said for said in objections(view, [GPU]) if "rdna4-headless-runpm" in said]
 
 

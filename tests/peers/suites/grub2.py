@@ -52,13 +52,13 @@ def _ours(command: str) -> Answer:
     read = script.command(command)
     if read.is_refused:
         return Refused(read.problem)
-    told: dict[str, str | CannotTell | None] = {}
+    values: dict[str, str | CannotTell | None] = {}
     for number, word in enumerate(read.words[1:]):
         if word.variable:  # how many words it holds cannot be told
             rest = range(number, number + 2 * len(read.words))
-            return told | dict.fromkeys(map(str, rest), CANNOT_TELL)
-        told[str(number)] = word.text
-    return told
+            return values | dict.fromkeys(map(str, rest), CANNOT_TELL)
+        values[str(number)] = word.text
+    return values
 
 
 def _numbered(words: list[str]) -> Answer:
