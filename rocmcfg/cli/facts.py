@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rocmcfg.cli import hosts
@@ -11,6 +10,7 @@ from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import Printer, counted
 from rocmcfg.host.files import replace_callers_file
 from rocmcfg.knowledge.host_facts import fact_groups, fact_rows
+from rocmcfg.model.host_facts import counted_values
 
 if TYPE_CHECKING:
     from rocmcfg.model.host_facts import ComparedFacts, HostFacts
@@ -57,7 +57,7 @@ def _show(printer: Printer, described: HostFacts) -> None:
     for row in fact_rows():
         values = [compared.values[row.id]] if row.id in compared.values else [*_of_gpus(compared, row.id)]
         if values or row.id in reasons:
-            rows.append((row.name, _shared(values) if values else f"unknown: {reasons[row.id]}"))
+            rows.append((row.name, counted_values(values) if values else f"unknown: {reasons[row.id]}"))
     printer.pairs(rows, indent="")
     for group in fact_groups().values():
         named = compared.group(group.id)
@@ -74,10 +74,3 @@ def _of_gpus(compared: ComparedFacts, id: str) -> Iterator[str]:
             yield gpu.values[id]
         elif kinds := [name for name in gpu.values if name.startswith(f"{id}.")]:
             yield ", ".join(f"{name.partition('.')[2]} {gpu.values[name]}" for name in kinds)
-
-
-def _shared(values: Iterable[str]) -> str:
-    counts = Counter(values)
-    return (
-        next(iter(counts)) if len(counts) == 1 else ", ".join(f"{n} × {value}" for value, n in counts.items())
-    )

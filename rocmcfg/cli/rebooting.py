@@ -104,7 +104,7 @@ def _show(printer: Printer, prepared: Prepared) -> None:
     design, begun = prepared.design, prepared.begun
     assert begun.boots is not None
     number = design.boots
-    printer.line(f"Does {names(design, design.all)} cure it? {number} boots with it, {number} without")
+    printer.line(f"Test {names(design, design.all)}: {number} boots with the settings, {number} without")
     printer.pairs(
         [
             ("program", f"{shlex.join(begun.program)}, once in each boot, as {begun.boots.user}"),
@@ -121,9 +121,9 @@ def _show(printer: Printer, prepared: Prepared) -> None:
     printer.table(("THE FAULT COMES", "A CURE IS FOUND", "FOR 90 %"), rows)
     printer.line()
     printer.wrapped(
-        "A boot with it is a trial boot: if it panics, it falls back by itself; if it hangs, switch the "
-        "machine off and on. It then counts as failed. Use this host for nothing else meanwhile: a change of "
-        "its boot files ends the try.",
+        "A boot with the settings is a trial boot. After a panic, the host boots its old configuration by "
+        "itself; after a hang, switch the machine off and on. Such a boot counts as failed. Use this host "
+        "for nothing else meanwhile: a change of its boot files ends the try.",
         "",
     )
     printer.problems(prepared.remarks)

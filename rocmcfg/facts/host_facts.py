@@ -15,7 +15,7 @@ from rocmcfg.facts import pcie
 from rocmcfg.facts.system import HostHardware, number_in, read_firmware
 from rocmcfg.host.view import HostView, Unreadable
 from rocmcfg.model.facts import Facts, Gpu
-from rocmcfg.model.host_facts import FactRow, Reading
+from rocmcfg.model.host_facts import FactRow, Reading, counted_values
 from rocmcfg.model.regex import regex
 
 _LONGEST = 200  # characters of a value; an attribute of sysfs has a page
@@ -122,14 +122,7 @@ def _of_cpus(view: HostView, path: str) -> Reading:
         if reading.reason and view.exists(file):
             return reading
         values += [reading.value] if reading.value else []
-    return Reading(_shared(values)) if values else Reading(reason=f"there is no {path}")
-
-
-def _shared(values: Iterable[str]) -> str:
-    counted = Counter(values)
-    if len(counted) == 1:
-        return next(iter(counted))
-    return ", ".join(f"{value} ({number})" for value, number in counted.most_common(4))
+    return Reading(counted_values(values)) if values else Reading(reason=f"there is no {path}")
 
 
 def _of_idle_states(view: HostView, _path: str) -> Reading:

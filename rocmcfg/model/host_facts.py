@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Literal
 
@@ -10,6 +12,8 @@ from rocmcfg.model.catalogue import matches
 from rocmcfg.model.difference import Weight
 from rocmcfg.model.facts import Facts, Gpu
 from rocmcfg.model.shape import NamedTuple, published
+
+SEVERAL = " × "  # between the number and the value, where the values differ
 
 
 class Advice(NamedTuple):
@@ -126,3 +130,17 @@ class HostFacts(NamedTuple):
     facts: Facts
     compared: ComparedFacts
     cannot_be_told: tuple[CannotBeTold, ...]
+
+
+def counted_values(values: Iterable[str]) -> str:
+    """Return the value that all devices have, or `7 × 16, 1 × 8`; empty without a value."""
+    counts = Counter(values)
+    if len(counts) <= 1:
+        return next(iter(counts), "")
+    rows = sorted(counts.items(), key=lambda row: (-row[1], _by_number(row[0])))
+    return ", ".join(f"{number}{SEVERAL}{value}" for value, number in rows)
+
+
+def _by_number(value: str) -> tuple[int, str]:
+    number = re.match("[0-9]{1,9}", value)
+    return int(number[0]) if number else 0, value

@@ -142,7 +142,7 @@ def _require_clock(view: HostView) -> None:
         summary = (
             f"the clock is set back: it shows {now()}, and the newest transaction is of {newest.header.time}"
         )
-        hint = "set the clock first: how a boot ended is found by its time"
+        hint = "set the clock first: rocmcfg needs the right time to find out how a boot ended"
         raise fail("RC4606", summary, location=journal.folder(newest.id), hint=hint)
 
 

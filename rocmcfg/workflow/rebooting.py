@@ -240,7 +240,7 @@ def _changed(host: Host, attempt: Try) -> tuple[str, ...]:
     """Return the boot files that are not what they were at the beginning."""
     before = reboots.boot_files(host, attempt.number)
     if before is None:
-        return ("(what they were is no longer known)",)
+        return ("(the record of the boot files is lost)",)
     return differing(before, boot_files(host, _boots(attempt).loader))
 
 

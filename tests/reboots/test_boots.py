@@ -14,22 +14,11 @@ from rocmcfg.workflow import rebooting
 from rocmcfg.workflow.one_run import Stopped
 from tests.support import usecases as use
 from tests.support.rebooting import Lab
-from tests.support.tools import require_tool
 from tests.support.trees import Tree
 from tests.support.trials import configuration
 
 FAILS = "#!/bin/sh\nexit 3\n"
 ORDER = ["1", "0", "0", "1", "1", "0"]  # of three and three boots
-
-
-@pytest.fixture(autouse=True)
-def _real_grub_editenv() -> None:
-    require_tool("grub-editenv", "grub-common")
-
-
-@pytest.fixture
-def lab(tmp_path: Path) -> Lab:
-    return Lab(tmp_path)
 
 
 @pytest.fixture

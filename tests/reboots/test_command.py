@@ -18,20 +18,9 @@ from tests.support.hosts import make_root
 from tests.support.program import Result, as_nobody, command, problem, rocmcfg, too_wide, unfolded
 from tests.support.rebooting import CURE, Lab
 from tests.support.tool_host import QuickHost
-from tests.support.tools import require_tool
 from tests.support.trials import configuration
 
 WORDS = ("try", "--reboots", "3", "--user", "root", "--set", CURE)
-
-
-@pytest.fixture(autouse=True)
-def _real_grub_editenv() -> None:
-    require_tool("grub-editenv", "grub-common")
-
-
-@pytest.fixture
-def lab(tmp_path: Path) -> Lab:
-    return Lab(tmp_path)
 
 
 @contextlib.contextmanager

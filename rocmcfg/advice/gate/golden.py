@@ -4,18 +4,25 @@ What is expected to differ between hosts, such as the addresses of GPUs, is not 
 from __future__ import annotations
 
 import fnmatch
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rocmcfg.model.difference import WEIGHTS, Difference
 from rocmcfg.model.facts import Gpu
-from rocmcfg.model.host_facts import Advice, ComparedFacts, FactGroup, FactRow, GpuFacts, HostFacts
+from rocmcfg.model.host_facts import (
+    SEVERAL,
+    Advice,
+    ComparedFacts,
+    FactGroup,
+    FactRow,
+    GpuFacts,
+    HostFacts,
+    counted_values,
+)
 from rocmcfg.model.regex import regex
 from rocmcfg.model.spelling import same
 
 _NUMBER = regex(r"([0-9]{1,18}(?:\.[0-9]{1,6})?)( ?\w*)")
-_SEVERAL = " × "
 _NOT_SHOWN = "this host does not show it"
 
 
@@ -55,7 +62,7 @@ def advice(
                 values = [each.values.get(row.id, "") for each in concerned]
             wrong = [value for value in values if value and not advised.allows(value)]
             if wrong:
-                yield row, advised, _counted(wrong)
+                yield row, advised, counted_values(wrong)
 
 
 def _of_host(
@@ -81,7 +88,7 @@ def _of_gpus(
         if not more and not lost:
             continue
         where = (gpu.address for gpu in here if id in gpu.values and (gpu.gfx, gpu.values[id]) in more)
-        expected, value = (_counted(v for _, v in counter.elements()) for counter in (wanted, actual))
+        expected, value = (counted_values(v for _, v in counter.elements()) for counter in (wanted, actual))
         yield _difference(row, id, expected, value, (*where,) if len(wanted) == 1 else (), reasons)
 
 
@@ -117,7 +124,7 @@ def _difference(
 ) -> Difference:
     reason = "" if here else reasons.get(id) or reasons.get(row.id) or _NOT_SHOWN
     name = f"{row.name} {id.partition('.')[2]}".rstrip()
-    fix = row.fix.format(value="VALUE" if _SEVERAL in golden else golden, here=here)
+    fix = row.fix.format(value="VALUE" if SEVERAL in golden else golden, here=here)
     return Difference(id, name, row.severity, golden, here, gpus, reason, row.why, fix)
 
 
@@ -130,17 +137,3 @@ def _alike(golden: str, here: str, within: float) -> bool:
         return False
     wanted, number = float(pair[0][1]), float(pair[1][1])
     return abs(wanted - number) <= within * wanted
-
-
-def _counted(values: Iterable[str]) -> str:
-    """Return the value that all GPUs have, or `7 × 16, 1 × 8`."""
-    counted = Counter(values)
-    if len(counted) <= 1:
-        return next(iter(counted), "")
-    rows = sorted(counted.items(), key=lambda row: (-row[1], _by_number(row[0])))
-    return ", ".join(f"{number}{_SEVERAL}{value}" for value, number in rows)
-
-
-def _by_number(value: str) -> tuple[int, str]:
-    number = re.match("[0-9]{1,9}", value)
-    return int(number[0]) if number else 0, value
