@@ -77,4 +77,4 @@ def test_pre_commit_runs_lint_on_the_files_of_a_commit(programs: Path, tmp_path:
     assert fine.returncode == 0, fine.stdout + fine.stderr
     checked = ran("good.sh", "bad.sh", "notes.txt")
     assert checked.returncode == 1, checked.stdout + checked.stderr
-    assert "bad.sh:1:35: warning: unknown" in checked.stdout
+    assert "bad.sh:1:36: warning: unknown" in checked.stdout

@@ -87,7 +87,8 @@ def main(commit: str, what: str) -> None:
             ["git", "-C", REPOSITORY, "archive", commit, *listed], capture_output=True, check=True
         )
         with tarfile.open(fileobj=io.BytesIO(packed.stdout)) as archive:
-            archive.extractall(old, filter="data")
+            archive.extraction_filter = getattr(tarfile, "data_filter", None)
+            archive.extractall(old)
         environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(old), "LC_ALL": "C.UTF-8"}
         environment |= {"XDG_STATE_HOME": str(into), "HOME": "/nonexistent"}
         script = {"host": HOST, "tries": TRIES}[what]
