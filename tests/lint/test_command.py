@@ -437,7 +437,7 @@ def test_fix_tells_what_else_a_cure_that_it_writes_takes(tmp_path: Path) -> None
     told = " ".join(rocmcfg("lint", "--fix", text, "--gfx", "gfx1201").out.split())
     cures = "the new one cures rdna4-hipblaslt-gltr-overread (cause confirmed) and 1 more, if ROCm is >7.0.2"
     assert cures in told
-    assert "Also: PyTorch's own 2.7 to 2.11 (`pip show torch`) take TORCH_BLAS_PREFER_HIPBLASLT=0" in told
+    assert "Also: PyTorch's own 2.7 to 2.11 (`pip show torch`) treat TORCH_BLAS_PREFER_HIPBLASLT=0" in told
 
 
 @pytest.mark.parametrize("judged_for", ["", "--gfx 7900xtx --kernel 6.18.2"])
