@@ -181,6 +181,7 @@ def resume(printer: Printer, host: LocalHost, number: int, yes: bool) -> None:
     look = f"tries show {boots_name(number)}"
     hosts.require_rights(printer, host, question="" if yes else look)
     attempt = tries.load(root_tries(host), number)
+    rebooting.require_under_way(attempt)
     ask = hosts.asking(printer, host, yes, _show_attempt, "Reboot this host now, and go on?", look)
     if not ask(attempt):
         hosts.agreed(printer, None, "Nothing was changed.")

@@ -51,7 +51,7 @@ def run(
     try:
         program.start(command, environment)
     except OSError as problem:
-        raise cannot_run(command[0], problem) from problem
+        raise cannot_run(command, problem) from problem
     ended = program.wait(limit)
     window = read_to_end(lines, waits=ended.failed and ended.signal is not None)
     lines.close()

@@ -34,7 +34,10 @@ def _place(printer: Printer, text: str) -> tuple[UserState, int | None]:
         raise Misuse(f"{text!r} is not the number of a try", hint="`rocmcfg tries list` shows them")
     if match is not None and match[1]:
         return root_tries(hosts.open_host(printer, "/")), int(match[2])
-    return user_state(os.environ, "tries"), int(match[2]) if match is not None else None
+    own = user_state(os.environ, "tries")
+    if match is None and (host := hosts.open_host(printer, "/")).is_root and not own.numbers():
+        return root_tries(host), None
+    return own, int(match[2]) if match is not None else None
 
 
 def _chosen(state: UserState, number: int | None) -> Try:
@@ -116,10 +119,10 @@ def resume(
 
     host = hosts.open_host(printer, "/")
     state, wanted = _place(printer, number)
-    if state.of_root and wanted is not None:
+    if state.of_root and state.numbers():
         if crashed or runs is not None or budget:
             raise Misuse("--crashed, --runs and --budget do not go with a try with reboots")
-        rebooting.resume(printer, host, wanted, yes)
+        rebooting.resume(printer, host, wanted or state.numbers()[-1], yes)
         return
     with state.locked():
         attempt = _chosen(state, wanted)

@@ -3,7 +3,6 @@ fault. Needs no rights."""
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 import shlex
@@ -16,7 +15,7 @@ from rocmcfg.cli.printer import Misuse, Printer
 from rocmcfg.cli.rebooting import RebootOptions
 from rocmcfg.cli.run_options import allowed_runs, seconds, variables, whole_seconds
 from rocmcfg.experiments.which import MOST_SETTINGS
-from rocmcfg.host.foreground import cannot_run, find
+from rocmcfg.host.foreground import cannot_run, require
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.user_state import user_state
 from rocmcfg.model.diagnostic import fail
@@ -169,15 +168,16 @@ def _parted(
         raise Misuse(
             "name the program to run, after --", hint="rocmcfg try --set env.NAME=VALUE -- PROGRAM …"
         )
-    program = find(command[0], os.environ) if looks else command[0]
-    if program is None and len(command) == 1 and re.search(r"\s", command[0]):
+    if len(command) == 1 and len(command[0].split()) > 1 and not os.path.exists(command[0]):
         raise Misuse(
             f"{command[0]!r} is not the name of a program, but a shell command line",
             hint=f"write the words without the quotes, or run it with `sh -c {shlex.quote(command[0])}`",
         )
-    if program is None:
-        missing = errno.EACCES if os.path.exists(command[0]) else errno.ENOENT
-        raise cannot_run(command[0], OSError(missing, os.strerror(missing)))
+    try:
+        if looks:
+            require(command[0], os.environ)
+    except OSError as problem:
+        raise cannot_run(command, problem) from problem
     return names, command
 
 

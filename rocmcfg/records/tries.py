@@ -145,9 +145,12 @@ class Concluded(NamedTuple):
 
 
 class Try(NamedTuple):
+    """A try as its record has it. `folder` holds the record and what was kept of the runs."""
+
     number: int
     begun: Begun
     lines: tuple[NamedTuple, ...]
+    folder: str
 
     @property
     def outcomes(self) -> tuple[Outcome, ...]:
@@ -236,7 +239,7 @@ def load(state: UserState, number: int) -> Try:
         raise bad(place, name, "its first line is missing")
     begun = lines[0]
     assert isinstance(begun, Begun)
-    attempt = Try(number, begun, tuple(lines[1:]))
+    attempt = Try(number, begun, tuple(lines[1:]), state.folder(number))
     try:
         if (begun.boots is not None) is not state.of_root:
             raise Malformed(

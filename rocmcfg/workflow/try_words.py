@@ -9,6 +9,7 @@ from rocmcfg.model.experiment import CONTROL, Design, Finding, LostBoot, Tally
 from rocmcfg.model.shape import NamedTuple
 
 _SHOWN = 3  # files
+_NOTABLE = 0.1  # of the time of a run: times differ that much by chance
 FREQUENT = (
     "Make the fault more frequent first, because a rare fault needs more runs: run longer, repeat the "
     "failing part in a loop inside the program, or start several at once."
@@ -21,10 +22,8 @@ STAYS = (
     "The program left processes running; rocmcfg ended them before the next run. If the program runs in the "
     "background, start it in the foreground instead: rocmcfg judges only the first process."
 )
-_ALWAYS = (
-    "Every run failed, with the settings and without. Run the program once by hand, and check that it works "
-    "at all."
-)
+_NO_INPUT = "A program in a try has no terminal and no input, so one that asks for something fails."
+_ALWAYS = f"Every run failed. Run the program once by hand, and check that it works at all. {_NO_INPUT}"
 
 
 class Price(NamedTuple):
@@ -99,6 +98,16 @@ def counts(tally: Tally, unit: str = "run") -> str:
     return f"in {tally.failures or 'none'} of {runs}"
 
 
+def progress(design: Design, tallies: dict[int, Tally]) -> str:
+    """Return the failures so far, as they stand in a line of progress; empty before the first counted run."""
+    control, others = tallies.get(CONTROL), [tally for arm, tally in tallies.items() if arm != CONTROL]
+    failed = [f"without {control.failures}/{control.runs}"] if control else []
+    if others:
+        with_settings = "with some" if design.kind in ("which", "drop") else "with"
+        failed.append(f"{with_settings} {sum(t.failures for t in others)}/{sum(t.runs for t in others)}")
+    return f" · failed: {', '.join(failed)}" if failed else ""
+
+
 def sentence(evidence: Evidence) -> str:
     """Return the sentence on a try; empty while it is not over."""
     finding = evidence.finding
@@ -141,23 +150,30 @@ def _which(evidence: Evidence, finding: Finding) -> str:
         return _cure(evidence, finding)
     runs = sum(tally.runs for arm, tally in evidence.tallies.items() if arm)
     failures = sum(tally.failures for arm, tally in evidence.tallies.items() if arm)
+    sets = {2: "nor both together", 3: "nor two or three of them together"}
+    together = sets.get(len(evidence.design.settings), "nor any two or three of them together")
     return (
-        f"None of these settings, and no pair or triple of them, cures the fault here: the program failed "
+        f"None of these settings cures the fault here, {together}: the program failed "
         f"{counts(evidence.of(CONTROL))} without, and {counts(Tally(runs, failures))} with some of them."
     )
 
 
 def _drop(evidence: Evidence, finding: Finding) -> str:
     design = evidence.design
+    every, one = names(design, design.all), len(design.settings) == 1
+    without = "without it" if one else "without any of them"
     if finding.arm == CONTROL:
         control = evidence.of(CONTROL)
+        none = f"{every} is not" if one else f"None of {every} is"
         return (
-            f"None of {names(design, design.all)} is needed here: without any of them the program failed "
+            f"{none} needed here: {without} the program failed "
             f"{counts(control)}; at most {evidence.bound:.0f} % of runs fail."
         )
     kept, gone = names(design, finding.arm), names(design, design.all & ~finding.arm)
     with_kept = counts(evidence.measured)
-    seen = f"the program failed {counts(evidence.of(CONTROL))} without any of them, and {with_kept}"
+    seen = f"the program failed {counts(evidence.of(CONTROL))} {without}, and {with_kept}"
+    if finding.verdict == "needed" and one:
+        return f"{kept} is needed here: {seen} with it."
     if finding.verdict == "needed":
         return f"Each of {kept} is needed here: {seen} with all of them; it failed when one was left out."
     at_most = f"at most {evidence.bound:.0f} % of runs fail"
@@ -185,8 +201,14 @@ def _not_reproduced(evidence: Evidence) -> str:
 
 
 def _price(evidence: Evidence) -> str:
+    """Return the sentence on the price, which says no more than was measured: no interval, no difference."""
     price = evidence.price
-    return f" A run takes {price.ratio:.2f} times as long with the setting." if price is not None else ""
+    if price is None or evidence.finding is None:
+        return ""
+    them = "the setting" if evidence.finding.arm & (evidence.finding.arm - 1) == 0 else "the settings"
+    if price.low is None and abs(price.ratio - 1) < _NOTABLE:
+        return f" The runs that ended well took about as long with {them} as without."
+    return f" The runs that ended well took {price.ratio:.2f} times as long with {them} as without."
 
 
 def _drifted(_: Evidence) -> str:
@@ -201,8 +223,8 @@ def _out_of_runs(evidence: Evidence) -> str:
         f"{counts(tally)} {'with ' + names(evidence.design, arm) if arm else 'without'}"
         for arm, tally in list(evidence.tallies.items())[:3]
     )
-    what = "runs" if evidence.finding and evidence.finding.obstacle == "runs" else "time"
-    return f"the allowed {what} is used up. The program failed {seen or 'in no counted run'}."
+    what = "runs are" if evidence.finding and evidence.finding.obstacle == "runs" else "time is"
+    return f"the allowed {what} used up. The program failed {seen or 'in no counted run'}."
 
 
 def _not_confirmed(evidence: Evidence) -> str:

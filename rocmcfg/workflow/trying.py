@@ -53,8 +53,13 @@ def begin(
         profiles,
     )
     number = state.make()
-    tries.append(state, number, begun)
-    return Try(number, begun, ())
+    try:
+        state.require_room()
+        tries.append(state, number, begun)
+        return tries.load(state, number)
+    except BaseException:
+        state.remove(number)
+        raise
 
 
 def go_on(
