@@ -67,6 +67,7 @@ def carry_out(
 ) -> None:
     """Run the try to its end, and print what it found after these remarks."""
     resume = f"rocmcfg tries resume {attempt.number}"
+    summary = f"stopped; try {attempt.number} keeps the runs so far"
 
     def watch(course: Course, step: Step) -> None:
         design = attempt.design
@@ -84,13 +85,11 @@ def carry_out(
         made = trying.go_on(host, state, attempt, dict(os.environ), watch, echo)
     except (Stopped, KeyboardInterrupt):
         printer.end_progress()
-        summary = f"stopped; try {attempt.number} keeps the runs so far"
         raise fail("RC4515", summary, hint=f"`{resume}` continues it") from None
     except RocmcfgError as problem:
         printer.end_progress()
         if attempt.number not in state.numbers():
             raise
-        summary = f"try {attempt.number} has stopped, and keeps the runs so far"
         kept = error("RC4515", summary, hint=f"`{resume}` continues it")
         raise RocmcfgError(*problem.diagnostics, kept, exit_code=problem.exit_code) from problem
     printer.document(remarks, made)

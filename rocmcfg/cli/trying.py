@@ -49,7 +49,8 @@ class FailureOptions(NamedTuple):
         takes="free",
     )
     same_output: bool = opt.switch(
-        "--same-output", help="Count a run as failed if its output differs from the first good control run."
+        "--same-output",
+        help="Count a run as failed if its output differs from that of two good runs without the settings.",
     )
     log: str = opt.text(
         "--log", metavar="FILE", help="Read the kernel's lines from FILE, from its end on.", takes="file"

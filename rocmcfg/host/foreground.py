@@ -77,17 +77,18 @@ def require(name: str, environment: Mapping[str, str]) -> str:
 
 def cannot_run(command: Sequence[str], problem: OSError) -> RocmcfgError:
     """Return the error for a program that cannot be started."""
-    name = command[0]
-    hint = "check the name and that it is executable"
+    name = command[0] or "an empty name"
     if "/" not in name and os.path.isfile(name):
         hint = f"a program in this folder is run as ./{name}"
     elif _ASSIGNMENT.match(name):
         hint = f"to set a variable for the program: env {shlex.join(command)}"
-    elif len(command) == 1 and len(name.split()) > 1:
-        hint = f"{hint}; a line for a shell is run with `sh -c {shlex.quote(name)}`"
+    elif len(command) == 1 and len(command[0].split()) > 1:
+        hint = f"a line for a shell is run with `sh -c {shlex.quote(name)}`"
     elif name in _BUILTINS:
         hint = f"{name} is a command of the shell: run the line with sh -c '…'"
-    return fail("RC2031", f"cannot run {name or 'an empty name'}: {problem.strerror}", hint=hint)
+    else:
+        hint = "check the name and that it is executable"
+    return fail("RC2031", f"cannot run {name}: {problem.strerror}", hint=hint)
 
 
 class Foreground:

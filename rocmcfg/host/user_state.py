@@ -203,7 +203,7 @@ def _refuse_others(path: str, meta: os.stat_result, is_kind: Callable[[int], boo
     if not is_kind(meta.st_mode):
         kind = "folder" if is_kind is stat.S_ISDIR else "file"
         summary = f"{path} is not a {kind}, so rocmcfg does not use the tries in it"
-        raise fail("RC4502", summary, location=path, hint="remove it, or move it away")
+        raise fail("RC4518", summary, location=path, hint="remove it, or move it away")
     if meta.st_uid != os.geteuid() or stat.S_IMODE(meta.st_mode) & 0o022:
         raise _others(path)
 

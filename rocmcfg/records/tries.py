@@ -31,6 +31,7 @@ from rocmcfg.records.dialect import write as write_noun
 from rocmcfg.records.journal import NewerRecord, newer
 
 RECORD = "try.jsonl"
+REFERENCE = "reference.output"  # beside it: the output that others are compared with
 VERSION = 1
 _LONGEST = 10**15  # microseconds: 31 years
 
@@ -113,14 +114,16 @@ class Started(NamedTuple):
 
 
 class Ran(NamedTuple):
-    """A run ended. `kept` are the files with its output and the kernel's lines. `reference` is the digest of
-    the output that others are compared with."""
+    """A run ended. `kept` are the files with its output and the kernel's lines. `printed` is the digest of
+    the output of a run that others may be compared with, and `reference` that of the output that they are
+    compared with from here on."""
 
     time: str
     outcome: Outcome
     fault: str = ""
     kept: tuple[str, ...] = ()
     reference: str = ""
+    printed: str = ""
 
 
 class Resumed(NamedTuple):

@@ -34,14 +34,16 @@ class Stopped(Exception):
 
 
 class Evidence(NamedTuple):
-    """What a run left. `cause` is the fault that the kernel logged meanwhile; `reference` is the digest of
-    the output."""
+    """What a run left. `cause` is the fault that the kernel logged meanwhile."""
 
     outcome: Outcome
     cause: Cause | None
     printed: Printed
     window: KernelLines
-    reference: str
+
+    @property
+    def digest(self) -> str:
+        return self.printed.digest
 
 
 def environment_of(begun: Begun, arm: int, surroundings: Mapping[str, str]) -> dict[str, str]:
@@ -103,7 +105,7 @@ def run_once(
     if not failure and terms.check:
         failure, detail = _checked(terms.check, environment, mark, limit, start)
     outcome = Outcome(arm, failure, detail, round(1_000_000 * ended.seconds), left_behind)
-    return Evidence(outcome, meanwhile, program.printed, window, program.printed.digest)
+    return Evidence(outcome, meanwhile, program.printed, window)
 
 
 def _cause(view: HostView, environment: Mapping[str, str], window: KernelLines) -> Cause | None:

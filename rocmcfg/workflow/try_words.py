@@ -7,6 +7,7 @@ from collections import Counter
 from rocmcfg.experiments.reboots import boots_wanted
 from rocmcfg.model.experiment import CONTROL, Design, Finding, LostBoot, Tally
 from rocmcfg.model.shape import NamedTuple
+from rocmcfg.records.tries import REFERENCE
 
 _SHOWN = 3  # files
 _NOTABLE = 0.1  # of the time of a run: times differ that much by chance
@@ -21,6 +22,10 @@ MEMORY = (
 STAYS = (
     "The program left processes running; rocmcfg ended them before the next run. If the program runs in the "
     "background, start it in the foreground instead: rocmcfg judges only the first process."
+)
+_COMPARED = (
+    f"Outputs were compared with that of two runs without the settings, which is kept as {REFERENCE}. If "
+    "that one is wrong, the verdict is upside down: begin again with --check or --bad-if-output."
 )
 _NO_INPUT = "A program in a try has no terminal and no input, so one that asks for something fails."
 _ALWAYS = f"Every run failed. Run the program once by hand, and check that it works at all. {_NO_INPUT}"
@@ -131,10 +136,16 @@ def _cure(evidence: Evidence, finding: Finding) -> str:
     seen += _got_nowhere(evidence)
     cures = "cure" if finding.arm & (finding.arm - 1) else "cures"
     if finding.verdict == "cures":
-        return f"{what} {cures} the fault here: {seen}; at most {evidence.bound:.0f} % of {unit}s still fail."
+        return f"{what} {cures} the fault here: {seen}; {_at_most(evidence, 'still fail')}."
     if finding.verdict == "worse":
         return f"{what} {'make' if cures == 'cure' else 'makes'} it worse here: {seen}."
     return f"{what} {'do' if cures == 'cure' else 'does'} not cure the fault here: {seen}."
+
+
+def _at_most(evidence: Evidence, fail: str) -> str:
+    """Return the clause on the highest rate of failure that the runs do not exclude."""
+    runs = f"{evidence.bound:.0f} % of {evidence.unit}s"
+    return f"at most {runs} {fail} ({evidence.design.confidence} % confidence)"
 
 
 def _got_nowhere(evidence: Evidence) -> str:
@@ -167,7 +178,7 @@ def _drop(evidence: Evidence, finding: Finding) -> str:
         none = f"{every} is not" if one else f"None of {every} is"
         return (
             f"{none} needed here: {without} the program failed "
-            f"{counts(control)}; at most {evidence.bound:.0f} % of runs fail."
+            f"{counts(control)}; {_at_most(evidence, 'fail')}."
         )
     kept, gone = names(design, finding.arm), names(design, design.all & ~finding.arm)
     with_kept = counts(evidence.measured)
@@ -176,7 +187,7 @@ def _drop(evidence: Evidence, finding: Finding) -> str:
         return f"{kept} is needed here: {seen} with it."
     if finding.verdict == "needed":
         return f"Each of {kept} is needed here: {seen} with all of them; it failed when one was left out."
-    at_most = f"at most {evidence.bound:.0f} % of runs fail"
+    at_most = _at_most(evidence, "fail")
     return f"You can drop {gone} here, and need {kept}: {seen} with only {kept}; {at_most}."
 
 
@@ -195,8 +206,8 @@ def _not_reproduced(evidence: Evidence) -> str:
     control = evidence.of(CONTROL)
     runs = f"{control.runs} {evidence.unit}s"
     return (
-        f"The fault did not appear in {runs} without settings, so the try shows nothing: at "
-        f"most {evidence.bound:.0f} % of {evidence.unit}s fail."
+        f"The fault did not appear in {runs} without settings, so the try shows nothing: "
+        f"{_at_most(evidence, 'fail')}."
     )
 
 
@@ -343,6 +354,8 @@ def advice(evidence: Evidence) -> tuple[str, ...]:
         pieces.append(_restored(evidence.differing))
     if finding is None:
         return tuple(pieces)
+    if any(reason.startswith("different-output") for reason in evidence.reasons):
+        pieces.append(_COMPARED)
     if evidence.every_run_failed:
         pieces.append(_ALWAYS)
     if finding.verdict == "cures" and evidence.measured.runs < evidence.of(finding.arm).runs:

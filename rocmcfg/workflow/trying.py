@@ -89,6 +89,7 @@ def go_on(
                 state.remove(number)  # there is nothing to resume
             raise
         log.add(evidence)
+        log.require_comparable()
         under_way.add(evidence.outcome)
         if evidence.outcome.failure == "gpu-fault" and isinstance(under_way.next, Step):
             health.require_rest()
