@@ -181,8 +181,9 @@ class UserState:
             os.close(descriptor)
             raise
         try:
-            os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+            with suppress(OSError):  # the number is for others to read, and the lock holds without it
+                os.ftruncate(descriptor, 0)
+                os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
             yield
         finally:
             os.close(descriptor)

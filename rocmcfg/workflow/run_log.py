@@ -15,7 +15,7 @@ from rocmcfg.records.tries import REFERENCE, Ran, Started, Try
 from rocmcfg.workflow.one_run import Evidence
 
 _KEPT = 3  # failures of each arm whose output and log are kept
-_UNLIKE = 8  # good runs of the control without two equal outputs, after which none are expected
+_UNLIKE = 20  # good runs of the control without two equal outputs, after which none are expected
 _CANNOT_RUN = (126, 127)  # exit codes of a shell for a program that it cannot run
 
 
@@ -79,7 +79,8 @@ class RunLog:
         raise fail(
             "RC4517",
             f"{program} printed something else in each of {runs} runs",
-            detail="--same-output compares whole outputs, with the times and addresses in them",
+            detail="--same-output compares whole outputs, with their times and addresses; or nearly every "
+            "run prints something wrong",
             hint="begin again without --same-output: --bad-if-output or --check may find what is wrong",
         )
 

@@ -1,0 +1,124 @@
+"""What a new user of `try` meets: programs that are not what try can run, outputs, and words."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.experiments.real import Bench
+from tests.support.program import Result, command, environment, needs_mounts, process, unfolded
+
+LONG = 600  # seconds
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return Bench(tmp_path)
+
+
+def test_the_output_of_one_bad_run_is_not_what_others_are_compared_with(bench: Bench) -> None:
+    """The first run prints the fault, as the first run of a program that fails often does."""
+    line = (
+        '[ "$CURE" = 1 ] || { [ -e first ] && [ $((RANDOM % 100)) -ge 60 ]; } && echo right && exit; '
+        "touch first; echo wrong $RANDOM$RANDOM"
+    )
+    words = command("try", "--json", "--no-warm-up", "--same-output", "--set", "env.CURE=1")
+    variables = environment(bench.variables())
+    done = subprocess.run(
+        [*words, "--", "bash", "-c", line], env=variables, cwd=bench.folder, capture_output=True, check=True
+    )
+    made = json.loads(done.stdout)
+    assert (made["verdict"], made["failures"]["treatment"]) == ("cures", 0)
+    assert made["failures"]["control"] >= 3
+    assert (bench.state / "1/reference.output").read_text() == "right\n"
+    assert "reference.output" in " ".join(made["advice"])
+
+
+def test_outputs_that_always_differ_are_named(bench: Bench) -> None:
+    words = ("--same-output", "--set", "env.CURE=1", "--", "sh", "-c", "date +%N")
+    refused = bench.run("try", *words)
+    assert "error[RC4517]" in refused.err
+    assert "--check" in unfolded(refused.err)
+    assert len([line for line in bench.lines() if line["kind"] == "ran"]) == 20
+
+
+def test_a_daemon_without_our_mark_is_ended_before_the_next_run(bench: Bench) -> None:
+    line = f'(env -i setsid sh -c "echo \\$\\$ >> {bench.folder}/pids; exec sleep {LONG}" &) ; exit 1'
+    made = bench.run("try", "--json", "--set", "env.CURE=1", "--no-warm-up", "--", "sh", "-c", line).document
+    assert "foreground" in " ".join(made["advice"])
+    pids = (bench.folder / "pids").read_text().split()
+    assert len(pids) >= 3
+    assert not [pid for pid in pids if Path(f"/proc/{pid}").exists()]
+
+
+@pytest.mark.parametrize(
+    ("program", "summary", "hint"),
+    [
+        (("here",), "cannot run here: it is in no folder of PATH", "run as ./here"),
+        (("./gone",), "cannot run ./gone: No such file or directory", "check the name"),
+        (("A=1", "./here", "a b"), "cannot run A=1", "env A=1 ./here 'a b'"),
+        (("cd", "x"), "cannot run cd", "sh -c"),
+        (("",), "cannot run an empty name", "check the name"),
+    ],
+)
+@pytest.mark.parametrize("verb", ["run", "try --set env.CURE=1"])
+def test_what_is_not_a_program_is_named_with_what_to_write(
+    bench: Bench, verb: str, program: tuple[str, ...], summary: str, hint: str
+) -> None:
+    (bench.folder / "here").write_text("#!/bin/sh\n")
+    (bench.folder / "here").chmod(0o755)
+    variables = environment(bench.variables(PATH=f"/nowhere:{os.environ['PATH']}"))
+    words = command(*verb.split(), "--", *program)
+    refused = subprocess.run(
+        words, env=variables, cwd=bench.folder, capture_output=True, text=True, check=False
+    )
+    assert summary in unfolded(refused.stderr)
+    assert hint in unfolded(refused.stderr)
+
+
+def in_small_disk(bench: Bench, script: str) -> Result:
+    """Run a script where the tries lie on a file system that the folder of its own holds: 20 MB."""
+    small = bench.folder / "small"
+    small.mkdir()
+    mounted = f"mount -t tmpfs -o size=20m,mode=700 none {small}; {script}"
+    argv = ["unshare", "--mount", "--propagation", "private", "sh", "-c", mounted]
+    return process(argv, env={**bench.variables(P="100"), "XDG_STATE_HOME": str(small)})
+
+
+@needs_mounts
+def test_a_disk_that_fills_up_stops_the_try_which_goes_on_afterwards(bench: Bench) -> None:
+    fills = f"[ -s runs ] && mkdir filled && head -c 10000000 /dev/zero > {bench.folder}/small/full"
+    line = f"cd {bench.folder}; {fills}; echo >> runs; exit 1"
+    words = shlex.join(command("try", "--set", "env.CURE=1", "--", "sh", "-c", line))
+    resumed = shlex.join(command("tries", "resume", "--json"))
+    done = in_small_disk(bench, f"{words}; rm {bench.folder}/small/full; {resumed}")
+    assert "error[RC3002]" in done.err
+    assert "error[RC4515]" in done.err
+    assert "`rocmcfg tries resume 1` continues it" in unfolded(done.err)
+    assert '"try": 1' in done.out
+
+
+@needs_mounts
+def test_a_try_that_cannot_be_put_on_record_leaves_nothing(bench: Bench) -> None:
+    words = shlex.join(command("try", "--set", "env.CURE=1", "--", bench.program))
+    shown = shlex.join(command("tries", "list"))
+    done = in_small_disk(bench, f"head -c 30000000 /dev/zero > {bench.folder}/small/full; {words}; {shown}")
+    assert "error[RC3002]" in done.err
+    assert "RC4504" not in done.err
+    assert "No tries yet" in done.out
+
+
+def test_the_table_says_with_and_without_and_where_files_are(bench: Bench) -> None:
+    done = process(bench.words(), env=bench.variables(P="100"))
+    assert "SETTINGS  RUNS  FAILED" in done.out
+    assert re.search(r"^none +\d+ +\d+ +100 %", done.out, re.MULTILINE)
+    assert re.search(r"^CURE=1 +\d+ +0 ", done.out, re.MULTILINE)
+    assert f"first failures: {bench.state}/1" in unfolded(done.out)
+    shown = bench.run("tries", "show", "--json").document
+    assert all(Path(name).is_file() for name in shown["kept"])
