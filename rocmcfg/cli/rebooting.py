@@ -118,11 +118,12 @@ def _show(printer: Printer, prepared: Prepared) -> None:
         chance = f"{100 * power(rate, number, design.error):.0f} %"
         rows.append((f"in {100 * rate:.0f} % of boots", chance, needed))
     printer.line()
-    printer.table(("THE FAULT COMES", "A CURE IS FOUND", "FOR 90 %"), rows)
+    printer.table(("THE FAULT COMES", "A CURE IS FOUND", "FOR A 90 % CHANCE"), rows)
     printer.line()
     printer.wrapped(
         "A boot with the settings is a trial boot. After a panic, the host boots its old configuration by "
-        "itself; after a hang, switch the machine off and on. Such a boot counts as failed. Use this host "
+        "itself; after a hang, switch the machine off and on. Such a boot counts as failed. "
+        f"{'One more reboot ends the last boot with the settings. ' if number % 2 else ''}Use this host "
         "for nothing else meanwhile: a change of its boot files ends the try.",
         "",
     )

@@ -13,7 +13,7 @@ from rocmcfg.cli.printer import Misuse, Printer
 from rocmcfg.cli.rebooting import root_tries
 from rocmcfg.cli.run_options import allowed_runs, whole_seconds
 from rocmcfg.host.user_state import UserState, user_state
-from rocmcfg.model.diagnostic import fail
+from rocmcfg.model.diagnostic import cut, fail
 
 if TYPE_CHECKING:
     from rocmcfg.records.tries import Try
@@ -62,19 +62,11 @@ def list_tries(printer: Printer) -> None:
         loaded, problems = [*loaded, *with_reboots], [*problems, *more]
     made = [row(report(attempt)) for attempt in loaded]
     printer.document(problems, TryListDocument(tuple(made)))
-    rows = [
-        (
-            each.name,
-            each.began[:16].replace("T", " "),
-            each.verdict or "not over",
-            " ".join(each.settings) or "none",
-            shlex.join(each.program),
-        )
-        for each in made
-    ]
-    if rows:
-        printer.table(("TRY", "BEGAN (UTC)", "VERDICT", "SETTINGS", "PROGRAM"), rows)
-    elif not problems:
+    for each in made:
+        began = each.began[:16].replace("T", " ")
+        printer.paragraph(f"{each.name}  {began} UTC  {cut(shlex.join(each.program))}")
+        printer.wrapped(each.sentence or f"Not over yet: {' '.join(each.settings)}", indent="    ")
+    if not made and not problems:
         printer.line("No tries yet: rocmcfg try --set env.NAME=VALUE -- PROGRAM")
     printer.problems(problems)
 

@@ -67,6 +67,13 @@ class FailureOptions(NamedTuple):
             raise Misuse(
                 f"{self.bad_output!r} is not a regular expression: {problem}", "--bad-if-output"
             ) from None
+        if _may_never_end(self.bad_output):
+            raise Misuse(
+                f"{self.bad_output!r} repeats a part that itself repeats or has alternatives, which may "
+                "take for ever on one line",
+                "--bad-if-output",
+                hint="write it without that: a+ in place of (a+)+, [ab]+ in place of (a|b)+",
+            )
         return Terms(
             round(1000 * (limit or 0)),
             self.bad_output,
@@ -74,6 +81,16 @@ class FailureOptions(NamedTuple):
             self.same_output,
             self.log and os.path.abspath(self.log),
         )
+
+
+def _may_never_end(pattern: str) -> bool:
+    """Return whether a pattern may backtrack without end, as far as its form shows that."""
+    from rocmcfg.model import regex_tree
+
+    try:
+        return regex_tree.repeats_a_repeat(pattern)
+    except ValueError:  # nested too deeply, or syntax of `re` alone
+        return False
 
 
 class LimitOptions(NamedTuple):

@@ -7,14 +7,18 @@ import os
 import re
 import shlex
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from rocmcfg.model.experiment import Design, Finding, Tally, Variable
+from rocmcfg.workflow.try_words import Evidence, Price, sentence
 from tests.experiments.real import Bench
-from tests.support.program import Result, command, environment, needs_mounts, process, unfolded
+from tests.support.program import Result, command, environment, needs_mounts, process, too_wide, unfolded
 
 LONG = 600  # seconds
+FAULT_LOG = Path(__file__).parents[2] / "docs/demo/fault.log"
 
 
 @pytest.fixture
@@ -49,10 +53,14 @@ def test_outputs_that_always_differ_are_named(bench: Bench) -> None:
 
 
 def test_a_daemon_without_our_mark_is_ended_before_the_next_run(bench: Bench) -> None:
-    line = f'(env -i setsid sh -c "echo \\$\\$ >> {bench.folder}/pids; exec sleep {LONG}" &) ; exit 1'
+    pids_file = bench.folder / "pids"
+    pids_file.touch()
+    daemon = f'(env -i setsid sh -c "echo \\$\\$ >> {pids_file}; exec sleep {LONG}" &)'
+    has_begun = f'[ "$(wc -l < {pids_file})" -gt "$before" ]'
+    line = f"before=$(wc -l < {pids_file}); {daemon}; until {has_begun}; do sleep 0.01; done; exit 1"
     made = bench.run("try", "--json", "--set", "env.CURE=1", "--no-warm-up", "--", "sh", "-c", line).document
     assert "foreground" in " ".join(made["advice"])
-    pids = (bench.folder / "pids").read_text().split()
+    pids = pids_file.read_text().split()
     assert len(pids) >= 3
     assert not [pid for pid in pids if Path(f"/proc/{pid}").exists()]
 
@@ -122,3 +130,79 @@ def test_the_table_says_with_and_without_and_where_files_are(bench: Bench) -> No
     assert f"first failures: {bench.state}/1" in unfolded(done.out)
     shown = bench.run("tries", "show", "--json").document
     assert all(Path(name).is_file() for name in shown["kept"])
+
+
+def test_the_list_says_what_each_try_shows(bench: Bench) -> None:
+    made = bench.tried(P="100")
+    bench.tried("--runs", "3", P="100")
+    listed = bench.run("tries", "list").out
+    assert too_wide(listed) == []
+    assert f"1 {made['began'][:16].replace('T', ' ')} UTC {bench.program}" in unfolded(listed)
+    assert made["sentence"] in unfolded(listed)
+    assert "Undecided: the allowed runs are used up." in unfolded(listed)
+
+
+def test_more_runs_are_offered_where_they_are_used_up(bench: Bench) -> None:
+    done = process(bench.words("--runs", "3"), env=bench.variables(P="100"))
+    assert "To allow more: rocmcfg tries resume 1 --runs N" in done.out
+
+
+def test_one_variable_that_can_go_is_told_in_the_singular(bench: Bench) -> None:
+    words = command("try", "--no-warm-up", "--json", "--drop", "CURE", "--", bench.program)
+    needed = process(words, env=bench.variables(CURE="1", P="100")).document
+    assert needed["sentence"].startswith(
+        "CURE is needed here: the program failed in 4 of 4 runs without it, and"
+    )
+    gone = process(words, env=bench.variables(CURE="1", P="0")).document
+    assert gone["sentence"].startswith(
+        "CURE is not needed here: without it the program failed in none of 59 runs;"
+    )
+
+
+@pytest.mark.parametrize(
+    ("ratio", "text"),
+    [
+        (0.94, "took about as long with the setting as without"),
+        (1.31, "took 1.31 times as long with the setting"),
+    ],
+)
+def test_the_price_of_a_cure_says_no_more_than_was_measured(ratio: float, text: str) -> None:
+    """The times of a few runs differ by chance."""
+    design = Design("cure", (Variable("CURE", "1"),))
+    tallies = {0: Tally(5, 4), 1: Tally(5)}
+    price = Price(ratio, None, None)
+    evidence = Evidence(
+        design,
+        Finding("cures", 1),
+        tallies,
+        Tally(5),
+        45.1,
+        price,
+        Counter(),
+        hardware=False,
+        left_behind=False,
+    )
+    assert text in sentence(evidence)
+
+
+@pytest.mark.parametrize(("pattern", "bad"), [("(a+)+$", True), ("(?i)loss is (nan|inf)", False)])
+def test_a_pattern_that_may_take_for_ever_is_refused(bench: Bench, pattern: str, *, bad: bool) -> None:
+    done = bench.run("try", "--runs", "1", "--set", "env.CURE=1", "--bad-if-output", pattern, "--", "true")
+    assert (done.code, "for ever" in unfolded(done.err)) == ((2, True) if bad else (0, False))
+
+
+def test_a_crash_leads_to_the_sentence_in_two_commands(bench: Bench) -> None:
+    """The first one names the second one."""
+    line = f"cat {FAULT_LOG} >> {bench.folder}/kernel.log; kill -SEGV $$"
+    crashed = bench.run("run", "--log", bench.folder / "kernel.log", "--", "sh", "-c", line)
+    second = unfolded(crashed.err).partition("whether that cures it: rocmcfg ")[2].replace("\\ ", "")
+    options, _, program = second.partition(" -- ")
+    assert shlex.split(program) == ["sh", "-c", line]
+    words = shlex.split(options)
+    assert words[0] == "try"
+    assert "--log" in words
+    variables = [word for word in words if word.startswith("env.")]
+    assert "env.TORCH_BLAS_PREFER_HIPBLASLT=0" in variables
+    cured = f'[ "$TORCH_BLAS_PREFER_HIPBLASLT" = 0 ] || {{ {line}; }}'
+    tried = bench.run(*words, "--", "sh", "-c", cured)
+    assert "cure the fault here" in unfolded(tried.out)

@@ -160,7 +160,7 @@ def test_one_damaged_record_hides_no_other(bench: Bench) -> None:
     (bench.state / "1/try.jsonl").write_text("nonsense\n")
     listed = bench.run("tries", "list")
     assert "error[RC4504]" in listed.err
-    assert "no-effect" in listed.out
+    assert "does not cure the fault here" in unfolded(listed.out)
 
 
 def test_a_try_that_does_not_exist(bench: Bench) -> None:

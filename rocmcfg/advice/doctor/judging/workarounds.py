@@ -164,15 +164,16 @@ def _parameter(name: str, kargs: Sequence[Karg] | None, host: HostState | None) 
 
 class Cure(NamedTuple):
     """The part of a workaround that is still to be done. `command` applies the settings that rocmcfg can
-    apply, in addition to the applied ones; `once` runs one program with them. Both are empty if there is
-    nothing to do. `overridden` are settings of the workaround that a place of others overrides, or would."""
+    apply, in addition to the applied ones; `options` are those of `run` and `try` for one program with them.
+    Both are empty if there is nothing to do. `overridden` are settings of the workaround that a place of
+    others overrides, or would."""
 
     settings: tuple[Spelling, ...]
     unset: tuple[str, ...]
     steps: tuple[str, ...]
     profile: str
     command: str
-    once: str = ""
+    options: str = ""
     overridden: tuple[Overridden, ...] = ()
 
 
@@ -191,23 +192,23 @@ def cure(
     again."""
     workaround = match.issue.workaround
     profile = suggested.get(workaround.profile, workaround.profile)
-    command = once = ""
+    command = options = ""
     if match.remaining and all(setting.kind is Kind.ENV for setting in match.remaining):
         whole = all(by_profile.get(setting) == "" for setting in match.remaining)
         each = " ".join(f"--set {shlex.quote(str(setting))}" for setting in match.remaining)
-        once = f"rocmcfg run {f'-p {profile}' if whole else each}"
+        options = f"-p {profile}" if whole else each
     beaten = tuple(filter(None, map(overriders.of, match.remaining))) if overriders else ()
     futile = {loser.setting for loser in beaten if loser.applied}
     left = [setting for setting in match.remaining if setting not in futile]
     if left or not (match.in_force or match.applied or futile or not workaround.profile):
         profiles = request.profiles or ((profile,) if profile else ())
-        options = by_profile if {workaround.profile, profile} & {*profiles} else {}
-        wanted = [*request.set, *(str(s) for s in left if s not in options)]
-        with_ = [*request.with_, *(options[s] for s in left if options.get(s))]
+        optional = by_profile if {workaround.profile, profile} & {*profiles} else {}
+        wanted = [*request.set, *(str(s) for s in left if s not in optional)]
+        with_ = [*request.with_, *(optional[s] for s in left if optional.get(s))]
         named, opted = tuple(dict.fromkeys(wanted)), tuple(dict.fromkeys(with_))
         command = _for_good(request._replace(profiles=profiles, set=named, with_=opted), root, boot)
     return Cure(
-        match.remaining, workaround.unset, workaround.steps, workaround.profile, command, once, beaten
+        match.remaining, workaround.unset, workaround.steps, workaround.profile, command, options, beaten
     )
 
 
