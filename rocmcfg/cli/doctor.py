@@ -172,11 +172,11 @@ def _tell_fix(printer: Printer, finding: Candidate) -> None:
             printer.paragraph(
                 f"First: delete the line at {lost.place}, which {sets} and would override the fix"
             )
-    if cure.options:
-        printer.to_copy("Try now, no root:", f"rocmcfg run {cure.options} -- PROGRAM")
-        printer.paragraph("  Does it fail only now and then? `try` in place of `run` shows whether it cures.")
+    if cure.once:
+        printer.to_copy("Try now, no root:", f"{cure.once} -- PROGRAM")
+        printer.paragraph("  If it fails by chance, `try` in place of `run` shows whether it cures.")
     if cure.command:
-        printer.to_copy(f"{lasting:17}" if cure.options else lasting, cure.command)
+        printer.to_copy(f"{lasting:17}" if cure.once else lasting, cure.command)
     # with --set the command only adds the cure to what is applied already
     if cure.profile and cure.command.startswith("sudo") and " --set " not in cure.command:
         printer.paragraph("  It also sets what else this GPU needs; it shows all changes and asks first.")

@@ -164,8 +164,8 @@ def _parameter(name: str, kargs: Sequence[Karg] | None, host: HostState | None) 
 
 class Cure(NamedTuple):
     """The part of a workaround that is still to be done. `command` applies the settings that rocmcfg can
-    apply, in addition to the applied ones; `options` are those of `run` and `try` for one program with them.
-    Both are empty if there is nothing to do. `overridden` are settings of the workaround that a place of
+    apply, in addition to the applied ones; `once` runs one program with them. Both are empty if there is
+    nothing to do. `overridden` are settings of the workaround that a place of
     others overrides, or would."""
 
     settings: tuple[Spelling, ...]
@@ -173,8 +173,13 @@ class Cure(NamedTuple):
     steps: tuple[str, ...]
     profile: str
     command: str
-    options: str = ""
+    once: str = ""
     overridden: tuple[Overridden, ...] = ()
+
+    @property
+    def options(self) -> str:
+        """Return the options of `run` and `try` for one program."""
+        return self.once.removeprefix("rocmcfg run ")
 
 
 def cure(
@@ -192,23 +197,23 @@ def cure(
     again."""
     workaround = match.issue.workaround
     profile = suggested.get(workaround.profile, workaround.profile)
-    command = options = ""
+    command = once = ""
     if match.remaining and all(setting.kind is Kind.ENV for setting in match.remaining):
         whole = all(by_profile.get(setting) == "" for setting in match.remaining)
         each = " ".join(f"--set {shlex.quote(str(setting))}" for setting in match.remaining)
-        options = f"-p {profile}" if whole else each
+        once = f"rocmcfg run {f'-p {profile}' if whole else each}"
     beaten = tuple(filter(None, map(overriders.of, match.remaining))) if overriders else ()
     futile = {loser.setting for loser in beaten if loser.applied}
     left = [setting for setting in match.remaining if setting not in futile]
     if left or not (match.in_force or match.applied or futile or not workaround.profile):
         profiles = request.profiles or ((profile,) if profile else ())
-        optional = by_profile if {workaround.profile, profile} & {*profiles} else {}
-        wanted = [*request.set, *(str(s) for s in left if s not in optional)]
-        with_ = [*request.with_, *(optional[s] for s in left if optional.get(s))]
+        options = by_profile if {workaround.profile, profile} & {*profiles} else {}
+        wanted = [*request.set, *(str(s) for s in left if s not in options)]
+        with_ = [*request.with_, *(options[s] for s in left if options.get(s))]
         named, opted = tuple(dict.fromkeys(wanted)), tuple(dict.fromkeys(with_))
         command = _for_good(request._replace(profiles=profiles, set=named, with_=opted), root, boot)
     return Cure(
-        match.remaining, workaround.unset, workaround.steps, workaround.profile, command, options, beaten
+        match.remaining, workaround.unset, workaround.steps, workaround.profile, command, once, beaten
     )
 
 
