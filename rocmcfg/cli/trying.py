@@ -18,6 +18,7 @@ from rocmcfg.experiments.which import MOST_SETTINGS
 from rocmcfg.host.foreground import cannot_run, require
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.user_state import user_state
+from rocmcfg.model import regex_tree
 from rocmcfg.model.diagnostic import fail
 from rocmcfg.model.experiment import Design, Kind, Variable
 from rocmcfg.model.request import Request
@@ -85,8 +86,6 @@ class FailureOptions(NamedTuple):
 
 def _may_never_end(pattern: str) -> bool:
     """Return whether a pattern may backtrack without end, as far as its form shows that."""
-    from rocmcfg.model import regex_tree
-
     try:
         return regex_tree.repeats_a_repeat(pattern)
     except ValueError:  # nested too deeply, or syntax of `re` alone
