@@ -39,6 +39,9 @@ def say_what_comes(printer: Printer, attempt: Try) -> None:
             "loop inside the program, or start several at once.",
             "",
         )
+    likely = [s.name for s, weight in zip(design.settings, design.weights, strict=False) if weight > 1]
+    if likely:
+        printer.wrapped(f"Looked at first, because of the kernel's log: {', '.join(likely)}.", "")
     if attempt.begun.without and design.kind != "drop":
         names = ", ".join(attempt.begun.without)
         printer.wrapped(f"Already set in this shell, and taken away for the runs without: {names}.", "")

@@ -146,6 +146,10 @@ def try_(
     settings = _settings(printer, host, kind, requested, dropped)
     design = _design(kind, settings, limits)
     terms = failure.terms()
+    if kind == "which":
+        from rocmcfg.workflow import try_prior
+
+        design = design._replace(weights=try_prior.weights(host, terms.log, os.environ, settings))
     state = user_state(os.environ, "tries")
     with state.locked():
         attempt = trying.begin(state, program, design, terms, dict(os.environ), requested.profiles)

@@ -33,6 +33,7 @@ from rocmcfg.records.journal import NewerRecord, newer
 RECORD = "try.jsonl"
 REFERENCE = "reference.output"  # beside it: the output that others are compared with
 VERSION = 1
+_MOST_WEIGHT = 1000
 _LONGEST = 10**15  # microseconds: 31 years
 
 
@@ -297,6 +298,7 @@ def _require_sound(line: Any, place: str, name: str) -> None:
         and (design.kind == "reboots") is (line.boots is not None)
         and (line.boots is None or 0 < design.boots <= MOST_BOOTS)
         and len(design.weights) in (0, len(design.settings))
+        and all(0 < weight <= _MOST_WEIGHT for weight in design.weights)
         and all("=" not in setting.name and setting.name for setting in design.settings)
     )
     if not sound:

@@ -206,3 +206,16 @@ def test_a_crash_leads_to_the_sentence_in_two_commands(bench: Bench) -> None:
     cured = f'[ "$TORCH_BLAS_PREFER_HIPBLASLT" = 0 ] || {{ {line}; }}'
     tried = bench.run(*words, "--", "sh", "-c", cured)
     assert "cure the fault here" in unfolded(tried.out)
+
+
+def test_a_search_looks_first_at_what_doctor_names(bench: Bench) -> None:
+    (bench.folder / "kernel.log").write_text(FAULT_LOG.read_text())
+    others = ("HSA_XNACK=1", "TORCH_BLAS_PREFER_HIPBLASLT=0", "GPU_MAX_HW_QUEUES=2")
+    words = [word for name in others for word in ("--set", f"env.{name}")]
+    done = process(bench.words("--which", *words), env=bench.variables(P="90"))
+    assert "kernel's log: TORCH_BLAS_PREFER_HIPBLASLT.\n" in done.out
+    design = bench.lines()[0]["design"]
+    weights = dict(zip((each["name"] for each in design["settings"]), design["weights"], strict=True))
+    assert weights.pop("TORCH_BLAS_PREFER_HIPBLASLT") > 5
+    assert {*weights.values()} == {1}
+    assert "CURE=1 cures the fault here" in unfolded(done.out), "a log that misleads makes no claim"

@@ -69,6 +69,8 @@ def unfinished(lines: list[Line]) -> None:
         (lambda lines: lines[0].update(folder="here"), "RC4504"),
         (lambda lines: lines[0]["design"].update(kind="other"), "RC4504"),
         (lambda lines: lines[0]["design"].update(settings=[]), "RC4504"),
+        (lambda lines: lines[0]["design"].update(weights=[0]), "RC4504"),
+        (lambda lines: lines[0]["design"].update(weights=[10**400]), "RC4504"),
         (lambda lines: lines[0]["design"].update(most_runs=10**12), "RC4504"),
         (lambda lines: lines[0]["design"].update(confidence=100), "RC4504"),
         (lambda lines: lines[0]["design"]["settings"][0].update(name="A=B"), "RC4504"),
