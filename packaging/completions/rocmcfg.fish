@@ -419,7 +419,7 @@ complete -c rocmcfg -n "__fish_rocmcfg_at try" -l rocm -x -d 'The ROCm release i
 complete -c rocmcfg -n "__fish_rocmcfg_at try" -l timeout -x -d 'End a run after this time, and count it as failed: 90, 10m, 2h.'
 complete -c rocmcfg -n "__fish_rocmcfg_at try" -l bad-if-output -x -d 'Count a run as failed if it prints a matching line.'
 complete -c rocmcfg -n "__fish_rocmcfg_at try" -l check -x -d 'Count a run as failed if this shell command fails after it.'
-complete -c rocmcfg -n "__fish_rocmcfg_at try" -l same-output -d 'Count a run as failed if its output differs from the first good control run.'
+complete -c rocmcfg -n "__fish_rocmcfg_at try" -l same-output -d 'Count a run as failed if its output differs from that of two good runs without the settings.'
 complete -c rocmcfg -n "__fish_rocmcfg_at try" -l log -r -F -d 'Read the kernel'"'"'s lines from FILE, from its end on.'
 complete -c rocmcfg -n "__fish_rocmcfg_at try" -l confidence -x -d 'How sure the answer has to be (default: 95).'
 complete -c rocmcfg -n "__fish_rocmcfg_at try" -l runs -x -d 'At most this many runs (default: 500); with --cost: pairs of runs.'

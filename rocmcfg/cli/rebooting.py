@@ -118,11 +118,12 @@ def _show(printer: Printer, prepared: Prepared) -> None:
         chance = f"{100 * power(rate, number, design.error):.0f} %"
         rows.append((f"in {100 * rate:.0f} % of boots", chance, needed))
     printer.line()
-    printer.table(("THE FAULT COMES", "A CURE IS FOUND", "FOR 90 %"), rows)
+    printer.table(("THE FAULT COMES", "A CURE IS FOUND", "FOR A 90 % CHANCE"), rows)
     printer.line()
     printer.wrapped(
         "A boot with the settings is a trial boot. After a panic, the host boots its old configuration by "
-        "itself; after a hang, switch the machine off and on. Such a boot counts as failed. Use this host "
+        "itself; after a hang, switch the machine off and on. Such a boot counts as failed. "
+        f"{'One more reboot ends the last boot with the settings. ' if number % 2 else ''}Use this host "
         "for nothing else meanwhile: a change of its boot files ends the try.",
         "",
     )
@@ -181,6 +182,7 @@ def resume(printer: Printer, host: LocalHost, number: int, yes: bool) -> None:
     look = f"tries show {boots_name(number)}"
     hosts.require_rights(printer, host, question="" if yes else look)
     attempt = tries.load(root_tries(host), number)
+    rebooting.require_under_way(attempt)
     ask = hosts.asking(printer, host, yes, _show_attempt, "Reboot this host now, and go on?", look)
     if not ask(attempt):
         hosts.agreed(printer, None, "Nothing was changed.")

@@ -4,6 +4,7 @@ no rights."""
 from __future__ import annotations
 
 import os
+import shlex
 from typing import BinaryIO
 
 from rocmcfg.cli import hosts
@@ -51,12 +52,12 @@ def run(
     try:
         program.start(command, environment)
     except OSError as problem:
-        raise cannot_run(command[0], problem) from problem
+        raise cannot_run(command, problem) from problem
     ended = program.wait(limit)
     window = read_to_end(lines, waits=ended.failed and ended.signal is not None)
     lines.close()
     if result is not None or window.grave or ended.failed:
-        _report(printer, host, (command, environment), ended, window, result)
+        _report(printer, host, (command, environment), log, ended, window, result)
     raise SystemExit(end_like(ended, flush))
 
 
@@ -64,6 +65,7 @@ def _report(
     printer: Printer,
     host: LocalHost,
     program: tuple[tuple[str, ...], dict[str, str]],
+    log: str,
     ended: Ended,
     window: KernelLines,
     result: tuple[str, BinaryIO] | None,
@@ -75,6 +77,10 @@ def _report(
     try:
         report = running.report(host, *program, ended, window)
         printer.aside(report.sentence)
+        if report.options:
+            log_option = f"--log {shlex.quote(log)} " if log else ""
+            proof = f"rocmcfg try {log_option}{report.options} -- {shlex.join(report.command)}"
+            printer.aside(f"If it fails only now and then, this shows whether that cures it: {proof}")
         if result is not None:
             write_result(*result, printer.as_json((), report))
     except RocmcfgError as problem:

@@ -13,7 +13,7 @@ from rocmcfg.cli.printer import Misuse, Printer
 from rocmcfg.cli.rebooting import root_tries
 from rocmcfg.cli.run_options import allowed_runs, whole_seconds
 from rocmcfg.host.user_state import UserState, user_state
-from rocmcfg.model.diagnostic import fail
+from rocmcfg.model.diagnostic import cut, fail
 
 if TYPE_CHECKING:
     from rocmcfg.records.tries import Try
@@ -34,7 +34,10 @@ def _place(printer: Printer, text: str) -> tuple[UserState, int | None]:
         raise Misuse(f"{text!r} is not the number of a try", hint="`rocmcfg tries list` shows them")
     if match is not None and match[1]:
         return root_tries(hosts.open_host(printer, "/")), int(match[2])
-    return user_state(os.environ, "tries"), int(match[2]) if match is not None else None
+    own = user_state(os.environ, "tries")
+    if match is None and (host := hosts.open_host(printer, "/")).is_root and not own.numbers():
+        return root_tries(host), None
+    return own, int(match[2]) if match is not None else None
 
 
 def _chosen(state: UserState, number: int | None) -> Try:
@@ -59,19 +62,11 @@ def list_tries(printer: Printer) -> None:
         loaded, problems = [*loaded, *with_reboots], [*problems, *more]
     made = [row(report(attempt)) for attempt in loaded]
     printer.document(problems, TryListDocument(tuple(made)))
-    rows = [
-        (
-            each.name,
-            each.began[:16].replace("T", " "),
-            each.verdict or "not over",
-            " ".join(each.settings) or "none",
-            shlex.join(each.program),
-        )
-        for each in made
-    ]
-    if rows:
-        printer.table(("TRY", "BEGAN (UTC)", "VERDICT", "SETTINGS", "PROGRAM"), rows)
-    elif not problems:
+    for each in made:
+        began = each.began[:16].replace("T", " ")
+        printer.paragraph(f"{each.name}  {began} UTC  {cut(shlex.join(each.program))}")
+        printer.wrapped(each.sentence or f"Not over yet: {' '.join(each.settings)}", indent="    ")
+    if not made and not problems:
         printer.line("No tries yet: rocmcfg try --set env.NAME=VALUE -- PROGRAM")
     printer.problems(problems)
 
@@ -116,10 +111,10 @@ def resume(
 
     host = hosts.open_host(printer, "/")
     state, wanted = _place(printer, number)
-    if state.of_root and wanted is not None:
+    if state.of_root and state.numbers():
         if crashed or runs is not None or budget:
             raise Misuse("--crashed, --runs and --budget do not go with a try with reboots")
-        rebooting.resume(printer, host, wanted, yes)
+        rebooting.resume(printer, host, wanted or state.numbers()[-1], yes)
         return
     with state.locked():
         attempt = _chosen(state, wanted)

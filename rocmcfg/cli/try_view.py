@@ -11,12 +11,12 @@ from rocmcfg.experiments.course import Course
 from rocmcfg.experiments.statistics import expected_runs
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.user_state import UserState
-from rocmcfg.model.diagnostic import Diagnostic, fail
+from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, error, fail
 from rocmcfg.model.experiment import Step
 from rocmcfg.records.tries import Try
 from rocmcfg.workflow import try_words, trying
 from rocmcfg.workflow.one_run import Stopped
-from rocmcfg.workflow.try_report import TryReport, name_of, report
+from rocmcfg.workflow.try_report import TryReport, report
 
 
 def document_of(attempt: Try) -> TryReport:
@@ -27,9 +27,10 @@ def document_of(attempt: Try) -> TryReport:
 def say_what_comes(printer: Printer, attempt: Try) -> None:
     """Say how long it may take, before the first run."""
     design, number = attempt.begun.design, attempt.number
-    printer.line(f"Try {number}: {_QUESTIONS[design.kind]} {try_words.names(design, design.all)}")
+    question = _QUESTIONS[design.kind].format(try_words.names(design, design.all))
+    printer.paragraph(f"Try {number}: {question}")
     if design.kind == "cost":
-        printer.wrapped(f"{2 * design.pairs + 2 * design.warm_up} runs, each as long as yours.", "")
+        printer.wrapped(f"The program runs {2 * design.pairs + 2 * design.warm_up} times.", "")
     else:
         few, many = (expected_runs(rate, design.error) for rate in (0.5, 0.05))
         printer.wrapped(
@@ -38,21 +39,25 @@ def say_what_comes(printer: Printer, attempt: Try) -> None:
             "loop inside the program, or start several at once.",
             "",
         )
-    if attempt.begun.without:
+    likely = [s.name for s, weight in zip(design.settings, design.weights, strict=False) if weight > 1]
+    if likely:
+        printer.wrapped(f"Looked at first, because of the kernel's log: {', '.join(likely)}.", "")
+    if attempt.begun.without and design.kind != "drop":
         names = ", ".join(attempt.begun.without)
-        printer.wrapped(f"{names}: already set in this shell; the control runs do not have it.", "")
+        printer.wrapped(f"Already set in this shell, and taken away for the runs without: {names}.", "")
+    memory = "If bad memory is possible, run memtest_vulkan first: no setting cures it. "
     printer.wrapped(
-        "If bad memory is possible, run memtest_vulkan first: no setting cures it. Ctrl-C loses no run: "
-        f"`rocmcfg tries resume {number}` continues.",
+        f"{memory if design.kind != 'cost' else ''}Ctrl-C loses no run: `rocmcfg tries resume {number}` "
+        "continues.",
         "",
     )
 
 
 _QUESTIONS = {
-    "cure": "does it cure?",
-    "drop": "which can go?",
-    "which": "which is it?",
-    "cost": "what does it cost?",
+    "cure": "does {} cure the fault?",
+    "drop": "can {} go?",
+    "which": "which cures the fault: {}?",
+    "cost": "what does {} cost?",
 }
 
 
@@ -65,18 +70,16 @@ def carry_out(
 ) -> None:
     """Run the try to its end, and print what it found after these remarks."""
     resume = f"rocmcfg tries resume {attempt.number}"
+    summary = f"stopped; try {attempt.number} keeps the runs so far"
 
     def watch(course: Course, step: Step) -> None:
         design = attempt.design
         times = [outcome.microseconds for outcome in course.outcomes]
         left = step.most * sum(times) / len(times) / 1e6 if times else 0
-        counted = ", ".join(
-            f"{name_of(design, arm)} {tally.failures}/{tally.runs}"
-            for arm, tally in course.counted.tallies.items()
-        )
+        counted = try_words.progress(design, course.counted.tallies)
         at_most = f"at most {step.most} left" + (f" ({timedelta(seconds=round(left))})" if left >= 1 else "")
-        failed = f" · failed: {counted}" if counted else ""
-        printer.progress(f"run {len(course.outcomes) + 1} ({step.purpose}){failed} · {at_most}")
+        arm = "with" if step.arm else "without"
+        printer.progress(f"run {len(course.outcomes) + 1} ({arm}){counted} · {at_most}")
 
     remarks = (*remarks, *trying.blindness(host, attempt))
     printer.problems(remarks)
@@ -85,8 +88,13 @@ def carry_out(
         made = trying.go_on(host, state, attempt, dict(os.environ), watch, echo)
     except (Stopped, KeyboardInterrupt):
         printer.end_progress()
-        summary = f"stopped; try {attempt.number} keeps the runs so far"
         raise fail("RC4515", summary, hint=f"`{resume}` continues it") from None
+    except RocmcfgError as problem:
+        printer.end_progress()
+        if attempt.number not in state.numbers():
+            raise
+        kept = error("RC4515", summary, hint=f"`{resume}` continues it")
+        raise RocmcfgError(*problem.diagnostics, kept, exit_code=problem.exit_code) from problem
     printer.document(remarks, made)
     show(printer, made)
 
@@ -109,7 +117,7 @@ def show(printer: Printer, made: TryReport, *, under_way: bool = False) -> None:
     printer.line()
     rows = [
         (
-            arm.name,
+            " ".join(arm.settings) or "none",
             str(arm.runs),
             str(arm.failures),
             f"{arm.most:.0f} %",
@@ -118,12 +126,18 @@ def show(printer: Printer, made: TryReport, *, under_way: bool = False) -> None:
         )
         for arm in made.arms
     ]
-    printer.table(("ARM", "BOOTS" if made.boots else "RUNS", "FAILED", "AT MOST", "TIME", "FAILURES"), rows)
+    if rows:
+        unit = "BOOTS" if made.boots else "RUNS"
+        printer.table(("SETTINGS", unit, "FAILED", "AT MOST", "TIME", "FAILURES"), rows)
     if made.kept:
-        printer.wrapped(
-            f"Output and kernel messages of the first failures: {os.path.dirname(made.kept[0])}", ""
-        )
+        folder = os.path.dirname(made.kept[0])
+        printer.wrapped(f"Output and kernel messages of the first failures: {folder}", "")
     if made.apply:
         printer.line()
         printer.to_copy("To keep it:", made.apply)
-    printer.wrapped(f"For a tracker: rocmcfg tries show {made.name} --tracker", "")
+    if made.obstacle in ("runs", "time"):
+        more = "--runs N" if made.obstacle == "runs" else "--budget TIME"
+        printer.wrapped(f"To allow more: rocmcfg tries resume {made.name} {more}", "")
+    if rows:
+        sudo = "sudo " if made.boots is not None else ""
+        printer.wrapped(f"For a tracker: {sudo}rocmcfg tries show {made.name} --tracker", "")

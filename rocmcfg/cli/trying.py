@@ -3,7 +3,6 @@ fault. Needs no rights."""
 
 from __future__ import annotations
 
-import errno
 import os
 import re
 import shlex
@@ -16,9 +15,10 @@ from rocmcfg.cli.printer import Misuse, Printer
 from rocmcfg.cli.rebooting import RebootOptions
 from rocmcfg.cli.run_options import allowed_runs, seconds, variables, whole_seconds
 from rocmcfg.experiments.which import MOST_SETTINGS
-from rocmcfg.host.foreground import cannot_run, find
+from rocmcfg.host.foreground import cannot_run, require
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.user_state import user_state
+from rocmcfg.model import regex_tree
 from rocmcfg.model.diagnostic import fail
 from rocmcfg.model.experiment import Design, Kind, Variable
 from rocmcfg.model.request import Request
@@ -50,7 +50,8 @@ class FailureOptions(NamedTuple):
         takes="free",
     )
     same_output: bool = opt.switch(
-        "--same-output", help="Count a run as failed if its output differs from the first good control run."
+        "--same-output",
+        help="Count a run as failed if its output differs from that of two good runs without the settings.",
     )
     log: str = opt.text(
         "--log", metavar="FILE", help="Read the kernel's lines from FILE, from its end on.", takes="file"
@@ -67,6 +68,13 @@ class FailureOptions(NamedTuple):
             raise Misuse(
                 f"{self.bad_output!r} is not a regular expression: {problem}", "--bad-if-output"
             ) from None
+        if _may_never_end(self.bad_output):
+            raise Misuse(
+                f"{self.bad_output!r} repeats a part that itself repeats or has alternatives, which may "
+                "take for ever on one line",
+                "--bad-if-output",
+                hint="write it without that: a+ in place of (a+)+, [ab]+ in place of (a|b)+",
+            )
         return Terms(
             round(1000 * (limit or 0)),
             self.bad_output,
@@ -74,6 +82,14 @@ class FailureOptions(NamedTuple):
             self.same_output,
             self.log and os.path.abspath(self.log),
         )
+
+
+def _may_never_end(pattern: str) -> bool:
+    """Return whether a pattern may backtrack without end, as far as its form shows that."""
+    try:
+        return regex_tree.repeats_a_repeat(pattern)
+    except ValueError:  # nested too deeply, or syntax of `re` alone
+        return False
 
 
 class LimitOptions(NamedTuple):
@@ -130,6 +146,10 @@ def try_(
     settings = _settings(printer, host, kind, requested, dropped)
     design = _design(kind, settings, limits)
     terms = failure.terms()
+    if kind == "which":
+        from rocmcfg.workflow import try_prior
+
+        design = design._replace(weights=try_prior.weights(host, terms.log, os.environ, settings))
     state = user_state(os.environ, "tries")
     with state.locked():
         attempt = trying.begin(state, program, design, terms, dict(os.environ), requested.profiles)
@@ -169,15 +189,16 @@ def _parted(
         raise Misuse(
             "name the program to run, after --", hint="rocmcfg try --set env.NAME=VALUE -- PROGRAM …"
         )
-    program = find(command[0], os.environ) if looks else command[0]
-    if program is None and len(command) == 1 and re.search(r"\s", command[0]):
+    if len(command) == 1 and len(command[0].split()) > 1 and not os.path.exists(command[0]):
         raise Misuse(
             f"{command[0]!r} is not the name of a program, but a shell command line",
             hint=f"write the words without the quotes, or run it with `sh -c {shlex.quote(command[0])}`",
         )
-    if program is None:
-        missing = errno.EACCES if os.path.exists(command[0]) else errno.ENOENT
-        raise cannot_run(command[0], OSError(missing, os.strerror(missing)))
+    try:
+        if looks:
+            require(command[0], os.environ)
+    except OSError as problem:
+        raise cannot_run(command, problem) from problem
     return names, command
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shlex
 import shutil
 import signal
 import time
@@ -16,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
 from rocmcfg.model.diagnostic import RocmcfgError, fail
+from rocmcfg.model.regex import regex
 from rocmcfg.model.shape import NamedTuple
 
 # The signals that end a process, or that it may wait for, and that are sent to a job by its number.
@@ -32,8 +34,10 @@ _ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE)
 IGNORED_BY_PYTHON = tuple(getattr(signal, name) for name in ("SIGPIPE", "SIGXFSZ") if hasattr(signal, name))
 _FROM_KERNEL = 0x80  # SI_KERNEL: of a terminal, which sends it to the whole process group (sigaction(2))
 _GRACE = 10.0  # seconds in which a program that was asked to end does so, by itself or at its time limit
-_PR_SET_DUMPABLE = 4  # <linux/prctl.h>
+_PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER = 4, 36  # <linux/prctl.h>
 _FOR_EVER = 1 << 30  # seconds
+_ASSIGNMENT = regex(r"[A-Za-z_][A-Za-z0-9_]*=")
+_BUILTINS = frozenset(("cd", "export", "source", ".", "ulimit", "eval", "set", "unset"))  # of every shell
 
 
 class Ended(NamedTuple):
@@ -59,10 +63,32 @@ def find(name: str, environment: Mapping[str, str]) -> str | None:
     return shutil.which(name, path=environment.get("PATH"))
 
 
-def cannot_run(name: str, problem: OSError) -> RocmcfgError:
+def require(name: str, environment: Mapping[str, str]) -> str:
+    """Return the path of a program. Raises OSError where there is none that can be executed."""
+    program = find(name, environment)
+    if program is not None:
+        return program
+    # execvp(3) reports a folder of PATH that cannot be entered as a missing permission for the program
+    if "/" not in name:
+        raise FileNotFoundError(errno.ENOENT, "it is in no folder of PATH")
+    missing = errno.EACCES if os.path.exists(name) else errno.ENOENT
+    raise OSError(missing, os.strerror(missing))
+
+
+def cannot_run(command: Sequence[str], problem: OSError) -> RocmcfgError:
     """Return the error for a program that cannot be started."""
-    summary = f"cannot run {name}: {problem.strerror}"
-    return fail("RC2031", summary, hint="check the name and that it is executable")
+    name = command[0] or "an empty name"
+    if "/" not in name and os.path.isfile(name):
+        hint = f"a program in this folder is run as ./{name}"
+    elif _ASSIGNMENT.match(name):
+        hint = f"to set a variable for the program: env {shlex.join(command)}"
+    elif len(command) == 1 and len(command[0].split()) > 1:
+        hint = f"a line for a shell is run with `sh -c {shlex.quote(name)}`"
+    elif name in _BUILTINS:
+        hint = f"{name} is a command of the shell: run the line with sh -c '…'"
+    else:
+        hint = "check the name and that it is executable"
+    return fail("RC2031", f"cannot run {name}: {problem.strerror}", hint=hint)
 
 
 class Foreground:
@@ -76,15 +102,12 @@ class Foreground:
 
     def start(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
         """Start the program. Raises OSError where it cannot be run."""
-        program = find(command[0], environment)
-        # execvp(3) reports a folder of PATH that cannot be entered as a missing permission for the program
-        if program is None and "/" not in command[0]:
-            raise FileNotFoundError(errno.ENOENT, "it is in no folder of PATH")
+        program = require(command[0], environment)
         self._began = time.monotonic()
         # blocked before the start, so that no signal is lost between the start and the wait
         self._mask = signal.pthread_sigmask(signal.SIG_BLOCK, _AWAITED)
         try:
-            self._pid = self._spawn(program or command[0], command, environment)
+            self._pid = self._spawn(program, command, environment)
         except BaseException:
             signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
             raise
@@ -166,7 +189,7 @@ class Foreground:
 
     def _signal_all(self, number: int) -> None:
         """Send a signal to the program and to all that it has started and that still belongs to it."""
-        for pid in (self._pid, *_descendants(self._pid)):
+        for pid in (self._pid, *descendants(self._pid)):
             self._signal(pid, number)
             self._signal(pid, signal.SIGCONT)  # a stopped process acts on no other signal than SIGKILL
 
@@ -176,7 +199,15 @@ class Foreground:
             os.kill(pid, number)
 
 
-def _descendants(pid: int) -> list[int]:
+def adopt_orphans(*, adopts: bool) -> None:
+    """Become the parent of each process below this one whose own parent ends, or no longer: a daemon that a
+    program leaves is then found by its parent, whatever its environment and its session are."""
+    import ctypes
+
+    ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, int(adopts), 0, 0, 0)
+
+
+def descendants(pid: int) -> list[int]:
     """Return the numbers of all processes below a process."""
     children: dict[int, list[int]] = {}
     for entry in os.listdir("/proc"):

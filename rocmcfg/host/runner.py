@@ -153,6 +153,18 @@ def end(mark: str) -> int:
     return len(left)
 
 
+def end_others(running: Callable[[], set[int]]) -> int:
+    """End these processes as far as they are ours, and return their number."""
+
+    def ours() -> set[int]:
+        return {pid for pid in running() if _is_ours(_status(str(pid)))}
+
+    left = ours()
+    if left:
+        _end_all(ours)
+    return len(left)
+
+
 def survivors(mark: str) -> list[tuple[int, str]]:
     """Return the programs of root that a rocmcfg started with this mark and that outlived it, as (pid, name):
     they lead sessions of their own, and still have our pipe open. A daemon that one of their hooks left
@@ -180,12 +192,16 @@ def _processes(wanted: bytes) -> Iterator[tuple[int, str]]:
             except OSError:
                 continue  # it ended meanwhile, is not ours, or is a kernel thread without a program
             status = _status(entry)
-            if {int(number) for number in status.get(b"Uid", b"").split()} == {os.geteuid()}:
+            if _is_ours(status):
                 yield int(entry), status[b"Name"].decode("utf-8", "replace")
         if not later or time.monotonic() > until:
             return
         time.sleep(0.01)
         unread = later
+
+
+def _is_ours(status: Mapping[bytes, bytes]) -> bool:
+    return {int(number) for number in status.get(b"Uid", b"").split()} == {os.geteuid()}
 
 
 def _numbers() -> list[str]:

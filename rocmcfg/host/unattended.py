@@ -16,7 +16,8 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
-from rocmcfg.host.foreground import IGNORED_BY_PYTHON, Ended, Foreground
+from rocmcfg.host import runner
+from rocmcfg.host.foreground import IGNORED_BY_PYTHON, Ended, Foreground, adopt_orphans, descendants
 from rocmcfg.model.shape import NamedTuple
 
 _PIECE = 64 << 10  # bytes
@@ -111,12 +112,16 @@ class Unattended(Foreground):
     def __init__(self, pattern: re.Pattern[bytes] | None = None, passed_on_to: int | None = None) -> None:
         super().__init__()
         self._pattern, self._passed_on_to = pattern, passed_on_to
+        self._others: set[int] = set()  # processes below this one that are not the program's
         self.stopped = self.wants_terminal = False
         self.printed = Printed()
 
     def run(self, command: Sequence[str], environment: Mapping[str, str], limit: float | None) -> Ended:
-        """Run the program to its end. Raises OSError where it cannot be run."""
+        """Run the program to its end. Raises OSError where it cannot be run. The caller then ends what is
+        left."""
         self._output = _Output(self._pattern, self._passed_on_to)
+        self._others = {*descendants(os.getpid())}
+        adopt_orphans(adopts=True)
         try:
             self.start(command, environment)
         except BaseException:
@@ -127,6 +132,17 @@ class Unattended(Foreground):
             return self.wait(limit)
         finally:
             self.printed = self._output.end()
+
+    def end_what_is_left(self, mark: str) -> int:
+        """End the processes that the program has left, by their parent or by this mark in their environment,
+        and return their number."""
+        orphans = {*descendants(os.getpid())} - self._others
+        number = runner.end_others(lambda: {*descendants(os.getpid())} - self._others) if orphans else 0
+        for pid in orphans:
+            with suppress(ChildProcessError):  # one of another process
+                os.waitpid(pid, os.WNOHANG)
+        adopt_orphans(adopts=False)
+        return number + runner.end(mark)
 
     def _spawn(self, program: str, command: Sequence[str], environment: Mapping[str, str]) -> int:
         return os.posix_spawn(

@@ -10,7 +10,7 @@ import os
 import re
 import shutil
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 
 from rocmcfg.host.atomic import append_line, make_directory, sync_dir, write_all
@@ -101,9 +101,13 @@ class UserState:
             raise Unreadable(path, OSError(errno.EFBIG, os.strerror(errno.EFBIG)), "remove the file")
         return content
 
+    def folder(self, number: int) -> str:
+        """Return the path of the directory of a record."""
+        return f"{self.path}/{number}"
+
     def of(self, number: int, name: str) -> str:
         """Return the path of a file of a record."""
-        return f"{self.path}/{number}/{name}"
+        return f"{self.folder(number)}/{name}"
 
     def append(self, number: int, name: str, line: bytes) -> None:
         """Append a line to a file of a record, whole or not at all, durably. Raises Unwritable."""
@@ -157,8 +161,9 @@ class UserState:
         except OSError as problem:
             raise Unwritable(path, problem, _hint(problem)) from problem
         try:
+            _refuse_others(path, os.fstat(descriptor), stat.S_ISREG)
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as problem:
+        except BlockingIOError as problem:
             holder = os.pread(descriptor, 32, 0).decode("ascii", "replace").strip()
             os.close(descriptor)
             who = f" (process {holder})" if holder.isdigit() else ""
@@ -169,9 +174,16 @@ class UserState:
                 location=path,
                 hint="wait until it ends, or stop it with Ctrl-C; `rocmcfg tries resume` continues it",
             ) from problem
+        except OSError as problem:
+            os.close(descriptor)
+            raise Unwritable(path, problem, _hint(problem)) from problem
+        except BaseException:
+            os.close(descriptor)
+            raise
         try:
-            os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+            with suppress(OSError):  # the number is for others to read, and the lock holds without it
+                os.ftruncate(descriptor, 0)
+                os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
             yield
         finally:
             os.close(descriptor)
@@ -186,10 +198,14 @@ class UserState:
             raise _others(weak.path)
 
 
-def _refuse_others(path: str, meta: os.stat_result, is_kind: object) -> None:
-    """Raise RocmcfgError for what another user may have written or may write."""
-    right = stat.S_ISDIR(meta.st_mode) if is_kind is stat.S_ISDIR else stat.S_ISREG(meta.st_mode)
-    if not right or meta.st_uid != os.geteuid() or stat.S_IMODE(meta.st_mode) & 0o022:
+def _refuse_others(path: str, meta: os.stat_result, is_kind: Callable[[int], bool]) -> None:
+    """Raise RocmcfgError for what is not of this kind, and for what another user may have written or may
+    write."""
+    if not is_kind(meta.st_mode):
+        kind = "folder" if is_kind is stat.S_ISDIR else "file"
+        summary = f"{path} is not a {kind}, so rocmcfg does not use the tries in it"
+        raise fail("RC4518", summary, location=path, hint="remove it, or move it away")
+    if meta.st_uid != os.geteuid() or stat.S_IMODE(meta.st_mode) & 0o022:
         raise _others(path)
 
 

@@ -31,7 +31,9 @@ from rocmcfg.records.dialect import write as write_noun
 from rocmcfg.records.journal import NewerRecord, newer
 
 RECORD = "try.jsonl"
+REFERENCE = "reference.output"  # beside it: the output that others are compared with
 VERSION = 1
+_MOST_WEIGHT = 1000
 _LONGEST = 10**15  # microseconds: 31 years
 
 
@@ -113,14 +115,16 @@ class Started(NamedTuple):
 
 
 class Ran(NamedTuple):
-    """A run ended. `kept` are the files with its output and the kernel's lines. `reference` is the digest of
-    the output that others are compared with."""
+    """A run ended. `kept` are the files with its output and the kernel's lines. `printed` is the digest of
+    the output of a run that others may be compared with, and `reference` that of the output that they are
+    compared with from here on."""
 
     time: str
     outcome: Outcome
     fault: str = ""
     kept: tuple[str, ...] = ()
     reference: str = ""
+    printed: str = ""
 
 
 class Resumed(NamedTuple):
@@ -145,9 +149,12 @@ class Concluded(NamedTuple):
 
 
 class Try(NamedTuple):
+    """A try as its record has it. `folder` holds the record and what was kept of the runs."""
+
     number: int
     begun: Begun
     lines: tuple[NamedTuple, ...]
+    folder: str
 
     @property
     def outcomes(self) -> tuple[Outcome, ...]:
@@ -236,7 +243,7 @@ def load(state: UserState, number: int) -> Try:
         raise bad(place, name, "its first line is missing")
     begun = lines[0]
     assert isinstance(begun, Begun)
-    attempt = Try(number, begun, tuple(lines[1:]))
+    attempt = Try(number, begun, tuple(lines[1:]), state.folder(number))
     try:
         if (begun.boots is not None) is not state.of_root:
             raise Malformed(
@@ -291,6 +298,7 @@ def _require_sound(line: Any, place: str, name: str) -> None:
         and (design.kind == "reboots") is (line.boots is not None)
         and (line.boots is None or 0 < design.boots <= MOST_BOOTS)
         and len(design.weights) in (0, len(design.settings))
+        and all(0 < weight <= _MOST_WEIGHT for weight in design.weights)
         and all("=" not in setting.name and setting.name for setting in design.settings)
     )
     if not sound:

@@ -34,14 +34,16 @@ class Stopped(Exception):
 
 
 class Evidence(NamedTuple):
-    """What a run left. `cause` is the fault that the kernel logged meanwhile; `reference` is the digest of
-    the output."""
+    """What a run left. `cause` is the fault that the kernel logged meanwhile."""
 
     outcome: Outcome
     cause: Cause | None
     printed: Printed
     window: KernelLines
-    reference: str
+
+    @property
+    def digest(self) -> str:
+        return self.printed.digest
 
 
 def environment_of(begun: Begun, arm: int, surroundings: Mapping[str, str]) -> dict[str, str]:
@@ -84,12 +86,12 @@ def run_once(
     try:
         ended = start(program, command, environment, limit)
     except OSError as problem:
-        raise cannot_run(command[0], problem) from problem
+        raise cannot_run(command, problem) from problem
     if program.stopped:
-        runner.end(mark)
+        program.end_what_is_left(mark)
         raise Stopped
     if program.wants_terminal:
-        runner.end(mark)
+        program.end_what_is_left(mark)
         raise fail(
             "RC4505",
             f"{command[0]} reads the terminal, but a program in a try has none",
@@ -97,14 +99,13 @@ def run_once(
         )
     window = read_to_end(log, waits=bool(ended.signal))
     log.close()
-    left_behind = runner.end(mark)
+    left_behind = program.end_what_is_left(mark)
     meanwhile = _cause(view, environment, window)
     failure, detail = _failure(ended, meanwhile, program.printed, terms.same_output, reference)
     if not failure and terms.check:
-        failure, detail = _checked(terms.check, environment, limit, start)
-        runner.end(mark)
+        failure, detail = _checked(terms.check, environment, mark, limit, start)
     outcome = Outcome(arm, failure, detail, round(1_000_000 * ended.seconds), left_behind)
-    return Evidence(outcome, meanwhile, program.printed, window, program.printed.digest)
+    return Evidence(outcome, meanwhile, program.printed, window)
 
 
 def _cause(view: HostView, environment: Mapping[str, str], window: KernelLines) -> Cause | None:
@@ -146,10 +147,11 @@ def _end(ended: Ended) -> str:
 
 
 def _checked(
-    check: str, environment: Mapping[str, str], limit: float | None, start: Start
+    check: str, environment: Mapping[str, str], mark: str, limit: float | None, start: Start
 ) -> tuple[Failure, str]:
     program = Unattended()
     ended = start(program, ("/bin/sh", "-c", check), environment, limit)
+    program.end_what_is_left(mark)
     if program.stopped:
         raise Stopped
     return ("check", _end(ended)) if ended.failed or ended.signal is not None else ("", "")

@@ -76,9 +76,7 @@ def resume(host: Host, number: int, machine: Machine, progress: Progress) -> Tak
     state = RootTries(host)
     with state.locked():
         attempt = tries.load(state, number)
-        if attempt.finding is not None:
-            hint = f"`rocmcfg tries show {attempt.name}` shows what it found"
-            raise fail("RC4508", f"try {attempt.name} has ended", hint=hint)
+        require_under_way(attempt)
         under_way = reboots.under_way(host)
         if under_way not in (None, number):
             raise RocmcfgError(reboots.under_way_already(under_way))
@@ -91,6 +89,13 @@ def resume(host: Host, number: int, machine: Machine, progress: Progress) -> Tak
             return _arm(host, state, attempt, machine, progress)
         except RocmcfgError as problem:
             raise RocmcfgError(*problem.diagnostics, *_halt(host, number, progress)) from problem
+
+
+def require_under_way(attempt: Try) -> None:
+    """Raise RocmcfgError for a try that is over."""
+    if attempt.finding is not None:
+        hint = f"`sudo rocmcfg tries show {attempt.name}` shows what it found"
+        raise fail("RC4508", f"try {attempt.name} has ended", hint=hint)
 
 
 def _halt(host: Host, number: int, progress: Progress) -> tuple[Diagnostic, ...]:

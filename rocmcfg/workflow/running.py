@@ -20,7 +20,8 @@ Verdict = Literal["well", "known-issue", "fault", "hardware", "program", "unknow
 
 
 class Cause(NamedTuple):
-    """What the kernel's lines show. `sentence` begins in lower case. `action` is set for a fault class."""
+    """What the kernel's lines show. `sentence` begins in lower case. `action` is set for a fault class, and
+    `options` for an issue that variables may cure: those of `try`."""
 
     verdict: Verdict
     sentence: str
@@ -29,6 +30,7 @@ class Cause(NamedTuple):
     action: str
     next: str
     evidence: tuple[str, ...]
+    options: str = ""
 
 
 @published(
@@ -54,6 +56,7 @@ class RunReport(NamedTuple):
     action: str = ""
     next: str = ""
     evidence: tuple[str, ...] = ()
+    options: str = ""
     log: str = ""
     line_count: int = 0
     lines_lost: bool = False
@@ -127,6 +130,7 @@ def _of_issue(candidate: Candidate) -> Cause:
         "",
         todo,
         tuple(lines.text for lines in candidate.evidence),
+        cure.options,
     )
 
 
@@ -159,5 +163,8 @@ def _end_of(made: RunReport) -> str:
 def how_to_allow(view: HostView) -> str:
     """Return how the caller gets to see what the kernel logs."""
     if read_container(view):
-        return "this is a container, so run `rocmcfg doctor` on its host"
+        return (
+            "this is a container: run `rocmcfg doctor` on its host, or name with --log a file that the host "
+            "writes its kernel log to"
+        )
     return "add yourself to its readers with `sudo usermod -aG systemd-journal $USER`, and log in again"

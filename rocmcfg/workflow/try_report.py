@@ -54,8 +54,8 @@ class TryReport(NamedTuple):
     on. `bound` is the highest rate of failure in percent that is not excluded for them; null where it was not
     measured. `runs` and `failures` are by arm, without warm-ups. `apply` is the command that keeps the
     settings, empty where there is nothing to keep. With `--reboots` a run is the first of its boot, and
-    `boots` says what became of the boots; left out for any other try. `kept` are the files with output and
-    kernel lines of failed runs, `faults` the ids of what the kernel logged."""
+    `boots` says what became of the boots; left out for any other try. `kept` are the paths of the files with
+    output and kernel lines of failed runs, `faults` the ids of what the kernel logged."""
 
     number: int
     program: tuple[str, ...]
@@ -171,7 +171,7 @@ def report(attempt: Try) -> TryReport:
         attempt.begun.time,
         attempt.last_time if finding is not None else "",
         attempt.open_run is not None,
-        tuple(f"{attempt.number}/{name}" for line in ran for name in line.kept),
+        tuple(f"{attempt.folder}/{name}" for line in ran for name in line.kept),
         tuple(dict.fromkeys(line.fault for line in ran if line.fault)),
         _boots(attempt),
         attempt.name,

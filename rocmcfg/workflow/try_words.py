@@ -7,8 +7,10 @@ from collections import Counter
 from rocmcfg.experiments.reboots import boots_wanted
 from rocmcfg.model.experiment import CONTROL, Design, Finding, LostBoot, Tally
 from rocmcfg.model.shape import NamedTuple
+from rocmcfg.records.tries import REFERENCE
 
 _SHOWN = 3  # files
+_NOTABLE = 0.1  # of the time of a run: times differ that much by chance
 FREQUENT = (
     "Make the fault more frequent first, because a rare fault needs more runs: run longer, repeat the "
     "failing part in a loop inside the program, or start several at once."
@@ -21,10 +23,12 @@ STAYS = (
     "The program left processes running; rocmcfg ended them before the next run. If the program runs in the "
     "background, start it in the foreground instead: rocmcfg judges only the first process."
 )
-_ALWAYS = (
-    "Every run failed, with the settings and without. Run the program once by hand, and check that it works "
-    "at all."
+_COMPARED = (
+    f"Outputs were compared with that of two runs without the settings, which is kept as {REFERENCE}. If "
+    "that one is wrong, the verdict is upside down: begin again with --check or --bad-if-output."
 )
+_NO_INPUT = "A program in a try has no terminal and no input, so one that asks for something fails."
+_ALWAYS = f"Every run failed. Run the program once by hand, and check that it works at all. {_NO_INPUT}"
 
 
 class Price(NamedTuple):
@@ -99,6 +103,16 @@ def counts(tally: Tally, unit: str = "run") -> str:
     return f"in {tally.failures or 'none'} of {runs}"
 
 
+def progress(design: Design, tallies: dict[int, Tally]) -> str:
+    """Return the failures so far, as they stand in a line of progress; empty before the first counted run."""
+    control, others = tallies.get(CONTROL), [tally for arm, tally in tallies.items() if arm != CONTROL]
+    failed = [f"without {control.failures}/{control.runs}"] if control else []
+    if others:
+        with_settings = "with some" if design.kind in ("which", "drop") else "with"
+        failed.append(f"{with_settings} {sum(t.failures for t in others)}/{sum(t.runs for t in others)}")
+    return f" · failed: {', '.join(failed)}" if failed else ""
+
+
 def sentence(evidence: Evidence) -> str:
     """Return the sentence on a try; empty while it is not over."""
     finding = evidence.finding
@@ -122,10 +136,16 @@ def _cure(evidence: Evidence, finding: Finding) -> str:
     seen += _got_nowhere(evidence)
     cures = "cure" if finding.arm & (finding.arm - 1) else "cures"
     if finding.verdict == "cures":
-        return f"{what} {cures} the fault here: {seen}; at most {evidence.bound:.0f} % of {unit}s still fail."
+        return f"{what} {cures} the fault here: {seen}; {_at_most(evidence, 'still fail')}."
     if finding.verdict == "worse":
         return f"{what} {'make' if cures == 'cure' else 'makes'} it worse here: {seen}."
     return f"{what} {'do' if cures == 'cure' else 'does'} not cure the fault here: {seen}."
+
+
+def _at_most(evidence: Evidence, fail: str) -> str:
+    """Return the clause on the highest rate of failure that the runs do not exclude."""
+    runs = f"{evidence.bound:.0f} % of {evidence.unit}s"
+    return f"at most {runs} {fail} ({evidence.design.confidence} % confidence)"
 
 
 def _got_nowhere(evidence: Evidence) -> str:
@@ -141,26 +161,33 @@ def _which(evidence: Evidence, finding: Finding) -> str:
         return _cure(evidence, finding)
     runs = sum(tally.runs for arm, tally in evidence.tallies.items() if arm)
     failures = sum(tally.failures for arm, tally in evidence.tallies.items() if arm)
+    sets = {2: "nor both together", 3: "nor two or three of them together"}
+    together = sets.get(len(evidence.design.settings), "nor any two or three of them together")
     return (
-        f"None of these settings, and no pair or triple of them, cures the fault here: the program failed "
+        f"None of these settings cures the fault here, {together}: the program failed "
         f"{counts(evidence.of(CONTROL))} without, and {counts(Tally(runs, failures))} with some of them."
     )
 
 
 def _drop(evidence: Evidence, finding: Finding) -> str:
     design = evidence.design
+    every, one = names(design, design.all), len(design.settings) == 1
+    without = "without it" if one else "without any of them"
     if finding.arm == CONTROL:
         control = evidence.of(CONTROL)
+        none = f"{every} is not" if one else f"None of {every} is"
         return (
-            f"None of {names(design, design.all)} is needed here: without any of them the program failed "
-            f"{counts(control)}; at most {evidence.bound:.0f} % of runs fail."
+            f"{none} needed here: {without} the program failed "
+            f"{counts(control)}; {_at_most(evidence, 'fail')}."
         )
     kept, gone = names(design, finding.arm), names(design, design.all & ~finding.arm)
     with_kept = counts(evidence.measured)
-    seen = f"the program failed {counts(evidence.of(CONTROL))} without any of them, and {with_kept}"
+    seen = f"the program failed {counts(evidence.of(CONTROL))} {without}, and {with_kept}"
+    if finding.verdict == "needed" and one:
+        return f"{kept} is needed here: {seen} with it."
     if finding.verdict == "needed":
         return f"Each of {kept} is needed here: {seen} with all of them; it failed when one was left out."
-    at_most = f"at most {evidence.bound:.0f} % of runs fail"
+    at_most = _at_most(evidence, "fail")
     return f"You can drop {gone} here, and need {kept}: {seen} with only {kept}; {at_most}."
 
 
@@ -179,14 +206,20 @@ def _not_reproduced(evidence: Evidence) -> str:
     control = evidence.of(CONTROL)
     runs = f"{control.runs} {evidence.unit}s"
     return (
-        f"The fault did not appear in {runs} without settings, so the try shows nothing: at "
-        f"most {evidence.bound:.0f} % of {evidence.unit}s fail."
+        f"The fault did not appear in {runs} without settings, so the try shows nothing: "
+        f"{_at_most(evidence, 'fail')}."
     )
 
 
 def _price(evidence: Evidence) -> str:
+    """Return the sentence on the price, which says no more than was measured: no interval, no difference."""
     price = evidence.price
-    return f" A run takes {price.ratio:.2f} times as long with the setting." if price is not None else ""
+    if price is None or evidence.finding is None:
+        return ""
+    them = "the setting" if evidence.finding.arm & (evidence.finding.arm - 1) == 0 else "the settings"
+    if price.low is None and abs(price.ratio - 1) < _NOTABLE:
+        return f" The runs that ended well took about as long with {them} as without."
+    return f" The runs that ended well took {price.ratio:.2f} times as long with {them} as without."
 
 
 def _drifted(_: Evidence) -> str:
@@ -201,8 +234,8 @@ def _out_of_runs(evidence: Evidence) -> str:
         f"{counts(tally)} {'with ' + names(evidence.design, arm) if arm else 'without'}"
         for arm, tally in list(evidence.tallies.items())[:3]
     )
-    what = "runs" if evidence.finding and evidence.finding.obstacle == "runs" else "time"
-    return f"the allowed {what} is used up. The program failed {seen or 'in no counted run'}."
+    what = "runs are" if evidence.finding and evidence.finding.obstacle == "runs" else "time is"
+    return f"the allowed {what} used up. The program failed {seen or 'in no counted run'}."
 
 
 def _not_confirmed(evidence: Evidence) -> str:
@@ -321,6 +354,8 @@ def advice(evidence: Evidence) -> tuple[str, ...]:
         pieces.append(_restored(evidence.differing))
     if finding is None:
         return tuple(pieces)
+    if any(reason.startswith("different-output") for reason in evidence.reasons):
+        pieces.append(_COMPARED)
     if evidence.every_run_failed:
         pieces.append(_ALWAYS)
     if finding.verdict == "cures" and evidence.measured.runs < evidence.of(finding.arm).runs:

@@ -53,8 +53,13 @@ def begin(
         profiles,
     )
     number = state.make()
-    tries.append(state, number, begun)
-    return Try(number, begun, ())
+    try:
+        state.require_room()
+        tries.append(state, number, begun)
+        return tries.load(state, number)
+    except BaseException:
+        state.remove(number)
+        raise
 
 
 def go_on(
@@ -84,6 +89,7 @@ def go_on(
                 state.remove(number)  # there is nothing to resume
             raise
         log.add(evidence)
+        log.require_comparable()
         under_way.add(evidence.outcome)
         if evidence.outcome.failure == "gpu-fault" and isinstance(under_way.next, Step):
             health.require_rest()

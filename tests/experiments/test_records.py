@@ -69,6 +69,8 @@ def unfinished(lines: list[Line]) -> None:
         (lambda lines: lines[0].update(folder="here"), "RC4504"),
         (lambda lines: lines[0]["design"].update(kind="other"), "RC4504"),
         (lambda lines: lines[0]["design"].update(settings=[]), "RC4504"),
+        (lambda lines: lines[0]["design"].update(weights=[0]), "RC4504"),
+        (lambda lines: lines[0]["design"].update(weights=[10**400]), "RC4504"),
         (lambda lines: lines[0]["design"].update(most_runs=10**12), "RC4504"),
         (lambda lines: lines[0]["design"].update(confidence=100), "RC4504"),
         (lambda lines: lines[0]["design"]["settings"][0].update(name="A=B"), "RC4504"),
@@ -144,7 +146,7 @@ def test_a_record_that_is_a_link_or_a_pipe_is_not_read(bench: Bench) -> None:
     assert "error[RC3001]" in tries(bench, "show", "1").err
     record.unlink()
     os.mkfifo(record, 0o600)
-    assert "error[RC4502]" in tries(bench, "show", "1").err
+    assert "error[RC4518]" in tries(bench, "show", "1").err
 
 
 def test_a_clock_that_was_set_back_changes_no_order_and_no_time(bench: Bench) -> None:
@@ -160,7 +162,7 @@ def test_one_damaged_record_hides_no_other(bench: Bench) -> None:
     (bench.state / "1/try.jsonl").write_text("nonsense\n")
     listed = bench.run("tries", "list")
     assert "error[RC4504]" in listed.err
-    assert "no-effect" in listed.out
+    assert "does not cure the fault here" in unfolded(listed.out)
 
 
 def test_a_try_that_does_not_exist(bench: Bench) -> None:
@@ -175,3 +177,34 @@ def test_every_reason_for_which_a_run_fails_has_words() -> None:
     for reason in every:
         assert re.fullmatch(r"4 × [A-Za-z ]+", failures({reason: 4}))
     assert failures({"signal": 4, "gpu-fault": 1}) == "4 × signal, 1 × GPU fault"
+
+
+@pytest.mark.parametrize("what", ["lock", "1", "1/try.jsonl"])
+@pytest.mark.parametrize("kind", ["pipe", "folder", "link", "file"])
+def test_what_is_of_another_kind_is_not_used_and_called_what_it_is(
+    bench: Bench, what: str, kind: str
+) -> None:
+    if kind == ("folder" if what == "1" else "file"):
+        return
+    path = bench.state / what
+    elsewhere = bench.folder / "elsewhere"
+    path.rename(elsewhere) if path.exists() else elsewhere.touch()
+    if kind == "pipe":
+        os.mkfifo(path, 0o600)
+    elif kind == "folder":
+        path.mkdir(0o700)
+    elif kind == "link":
+        path.symlink_to(elsewhere)
+    else:
+        path.touch(0o600)
+    refused = tries(bench, "resume", "1")
+    assert refused.code == 1
+    assert "RC9000" not in refused.err
+    assert "other users" not in refused.err
+    assert str(path) in refused.err.replace("\n  ", "") or "RC3001" in refused.err, refused.err
+
+
+def test_a_record_of_another_user_is_not_used(bench: Bench) -> None:
+    require_root()
+    os.chown(bench.state / "1/try.jsonl", 12345, 12345)
+    assert "error[RC4502]" in tries(bench, "resume", "1").err

@@ -47,7 +47,7 @@ def test_a_cure_is_found_and_the_host_is_as_before(lab: Lab, before: Tree) -> No
     )
     assert made.sentence.startswith(
         "amdgpu.cwsr_enable=0 cures the fault here: the program failed in 3 of 3 boots without, and in "
-        "none of 3 boots with it; at most 63 % of boots still fail."
+        "none of 3 boots with it; at most 63 % of boots still fail (95 % confidence)."
     )
     assert made.apply == "sudo rocmcfg apply --add amdgpu.cwsr_enable=0"
     assert made.boots is not None

@@ -49,6 +49,7 @@ def test_it_says_before_what_it_can_decide_and_asks(lab: Lab) -> None:
     printed = unfolded(no.out)
     assert "in 90 % of boots 73 % 5 + 5 boots" in printed
     assert "in 50 % of boots 12 % 12 + 12 boots" in printed
+    assert "One more reboot ends the last boot with the settings." in printed
     assert "Reboot this host now, and up to 7 times in all?" in printed + no.err
     assert f"{lab.program}, once in each boot, as root" in printed
     assert not lab.reboots_due
@@ -76,7 +77,8 @@ def test_a_try_from_its_command_to_its_sentence(lab: Lab) -> None:
         assert "Traceback" not in result.err
     listed = run(lab, "tries", "list", "--json").document["tries"]
     assert [(row["try"], row["kind"], row["verdict"]) for row in listed] == [(1, "reboots", "cures")]
-    shown = run(lab, "tries", "show", "R1")
+    shown = run(lab, "tries", "show")
+    assert shown.out == run(lab, "tries", "show", "R1").out, "the newest of root is one with reboots"
     assert "cures the fault here: the program failed in 3 of 3 boots without" in unfolded(shown.out)
     assert "Each boot file of this host was compared, and is byte for byte" in unfolded(shown.out)
     assert f"sudo rocmcfg apply --add {CURE}" in unfolded(shown.out)
@@ -84,6 +86,9 @@ def test_a_try_from_its_command_to_its_sentence(lab: Lab) -> None:
     assert "try R1" in run(lab, "status").out
     tracker = run(lab, "tries", "show", "R1", "--tracker")
     assert "| arm | settings | boots |" in tracker.out
+    over = run(lab, "tries", "resume", answer="y\n")
+    problem(over, "RC4508", 1)
+    assert "Reboot this host" not in over.err, "there is nothing to agree to"
     forgotten = run(lab, "tries", "forget", "R1")
     assert (forgotten.code, forgotten.out) == (0, "Removed: try R1.\n")
     problem(run(lab, "tries", "show", "R1"), "RC4503", 1)
@@ -252,3 +257,10 @@ def test_a_program_that_its_user_cannot_start_is_refused(tmp_path: Path, where: 
     with pytest.raises(RocmcfgError) as stop:
         require_startable(nobody, str(folder), name, {"PATH": "/usr/bin:/bin"})
     assert [d.id for d in stop.value.diagnostics] == ["RC4608"]
+
+
+def test_a_shell_line_is_not_a_program_with_reboots_either(lab: Lab) -> None:
+    refused = run(lab, *WORDS, "--yes", "--", "sh -c true")
+    problem(refused, "RC0001", 2)
+    assert "shell command line" in unfolded(refused.err)
+    assert not lab.reboots_due

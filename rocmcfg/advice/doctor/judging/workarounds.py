@@ -165,7 +165,8 @@ def _parameter(name: str, kargs: Sequence[Karg] | None, host: HostState | None) 
 class Cure(NamedTuple):
     """The part of a workaround that is still to be done. `command` applies the settings that rocmcfg can
     apply, in addition to the applied ones; `once` runs one program with them. Both are empty if there is
-    nothing to do. `overridden` are settings of the workaround that a place of others overrides, or would."""
+    nothing to do. `overridden` are settings of the workaround that a place of
+    others overrides, or would."""
 
     settings: tuple[Spelling, ...]
     unset: tuple[str, ...]
@@ -174,6 +175,11 @@ class Cure(NamedTuple):
     command: str
     once: str = ""
     overridden: tuple[Overridden, ...] = ()
+
+    @property
+    def options(self) -> str:
+        """Return the options of `run` and `try` for one program."""
+        return self.once.removeprefix("rocmcfg run ")
 
 
 def cure(
