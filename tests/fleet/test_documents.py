@@ -262,7 +262,9 @@ def test_a_hostile_name_is_only_a_name(tmp_path: Path, name: str) -> None:
     assert done.code == 0, done.err
     assert len(done.document["hosts"]) == 1
     assert len(done.document["hosts"][0]["name"]) <= 255
+    assert done.document["hosts"][0]["name"].isprintable()
     html = page.read_text()
+    assert "\\u202e" not in html, "it would turn the name around"
     assert html.count("<script") == 2
     assert html.count("</script>") == 2
     printed = rocmcfg("fleet", *files).out
