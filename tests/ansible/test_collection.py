@@ -87,7 +87,7 @@ def test_the_readme_names_only_variables_that_exist() -> None:
 
 @pytest.mark.parametrize("role", sorted(_specifications()))
 def test_a_variable_has_the_default_that_its_description_names(role: str) -> None:
-    """Without one in the description, the default is empty, left out or put together, and the text says so."""
+    """Without one in the description, the default is empty, left out or put together, as the text says."""
     options = _specifications()[role]
     defaults = yaml.safe_load((support.SOURCE / f"roles/{role}/defaults/main.yml").read_text())
     assert {*defaults} <= {*options}
