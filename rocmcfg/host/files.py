@@ -5,6 +5,7 @@ itself, and logs of any size, of which never more than a buffer is held.
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import io
 import os
@@ -158,7 +159,9 @@ def replace_callers_file(path: str, text: str, mode: int | None = None) -> None:
     except OSError as problem:
         with contextlib.suppress(OSError):
             os.unlink(beside)
-        raise Unwritable(path, problem, "name a file in a directory where you may write") from problem
+        of_the_disk = problem.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS)  # these have their hints
+        hint = "" if of_the_disk else "name a file in a directory where you may write"
+        raise Unwritable(path, problem, hint) from problem
 
 
 def _keep_permissions(path: str, descriptor: int) -> None:
