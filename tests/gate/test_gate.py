@@ -113,6 +113,7 @@ def test_prometheus_accepts_the_metrics(host: Path, tmp_path: Path) -> None:
         )
         assert (checked.returncode, checked.stdout, checked.stderr) == (0, "", "")
         assert f"\nrocmcfg_verify_success {success}\n" in text
+        assert f'\nrocmcfg_status{{status="unknown"}} {1 - success}\n' in text
         assert ('rocmcfg_settings{status="pending"} 1\n' in text) == bool(success)
         assert (file.stat().st_mode & 0o777) == 0o644
     assert [path.name for path in tmp_path.glob(".*prom*")] == []
