@@ -3,6 +3,7 @@ must not load what only `plan` needs, and a command line in plain spellings must
 
 from __future__ import annotations
 
+import itertools
 import signal
 import sys
 from collections.abc import Callable, Mapping
@@ -59,9 +60,10 @@ def _run(arguments: list[str]) -> None:
     if name not in COMMANDS:
         help.answer(name)
     as_json = "--json" in words and (name not in COMMANDS or "json" in COMMANDS[name].output)
-    with Printer(name if name in COMMANDS else named(arguments), json=as_json).errors(
-        debug="--debug" in words
-    ):
+    printer = Printer(name if name in COMMANDS else named(arguments), json=as_json)
+    if name in COMMANDS and not COMMANDS[name].passes_on:
+        printer.exit_style = exit_style(words)
+    with printer.errors(debug="--debug" in words):
         values = read(name, words)
     call(name, values)
 
@@ -86,6 +88,13 @@ def read(name: str, words: list[str]) -> dict[str, Any]:
     return values
 
 
+def exit_style(words: list[str]) -> str:
+    """Return the style of the caller that words name, also if they cannot be read: it gets an answer to a
+    wrong command line, too. Empty without one."""
+    words = [part for word in words for part in word.split("=", 1)]
+    return next((style for option, style in itertools.pairwise(words) if option == "--exit-style"), "")
+
+
 def call(name: str, values: Mapping[str, Any]) -> None:
     """Run a command with the values that were read. An error is printed in the requested format, and raises
     SystemExit."""
@@ -97,6 +106,7 @@ def call(name: str, values: Mapping[str, Any]) -> None:
     wanted = {option: bool(values.get(option)) for option in command.output}
     debug = wanted.pop("debug", False)
     printer = Printer(name, **wanted)
+    printer.exit_style = values.get("exit_style") or ""
     with printer.errors(debug=debug):
         function(printer, **parameters(function, values))
 

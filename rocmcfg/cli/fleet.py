@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import Misuse, Printer
-from rocmcfg.host.files import is_piped_in, open_for_result, write_result
+from rocmcfg.host.files import is_piped_in, replace_callers_file
 from rocmcfg.model.version import parse_kernel
 
 if TYPE_CHECKING:
@@ -52,12 +52,11 @@ def fleet(
         raise Misuse("name files or a folder with JSON documents, or pipe some in")
     if kernel and parse_kernel(kernel) is None:
         raise Misuse(f"{kernel!r} is not a kernel version; write 6.19 or 6.19.2-generic", "--kernel")
-    stream = open_for_result(html) if html else None
     host = hosts.open_host(printer, "/")
     with workflow.without_circles():
         shown, diagnostics = workflow.fleet(host, paths or ("-",), since, kernel)
-        if stream is not None:
-            write_result(html, stream, workflow.page(shown))
+        if html:
+            replace_callers_file(html, workflow.page(shown))
         printer.document(diagnostics, shown)
         if not printer.json:
             _show(printer, shown)

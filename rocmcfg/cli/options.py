@@ -41,8 +41,8 @@ class Option(NamedTuple):
 
     def value(self, given: Any) -> Any:
         """Return the value that the command's function gets for a value as it was read, which is None if the
-        option is absent. Raises Misuse for a missing required value, for a number that is not 0 or more, and
-        for a value that is not one of the choices."""
+        option is absent. Raises Misuse for a missing required value, for a number below 0, for a
+        value that is not one of the choices, and for a file or folder without a name."""
         if given is None and self.required:
             raise Misuse(f"Missing argument '{self.metavar}'.")
         if self.kind == "texts":
@@ -51,6 +51,8 @@ class Option(NamedTuple):
             return self.default
         if self.kind == "number":
             return self._number(given)
+        if given == "" and self.takes in ("file", "directory"):  # a variable of a script that is not set
+            raise Misuse("the name is empty", self.names[0] if self.names else self.metavar)
         if self.choices and given not in self.choices:
             raise Misuse(f"{given!r} is not one of {', '.join(map(repr, self.choices))}.", self.names[0])
         return given

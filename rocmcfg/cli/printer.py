@@ -128,6 +128,7 @@ class Printer:
         self.identity: Mapping[str, str] = {}  # fields of the document that say which host this is, and when
         self.understood: Sequence[Diagnostic] = ()  # how the request was understood
         self.kept: list[str] | None = None  # collects the text instead of printing it
+        self.exit_style = ""  # of the caller that gets an answer, whatever stops the command
         self._told: list[Diagnostic] = []  # the diagnostics that `problems` has printed
         self._progress_shown = self._begun = False
         self._aftermath: Callable[[ExitCode], Aftermath] | None = None
@@ -215,6 +216,13 @@ class Printer:
         self.document(diagnostics, {"outcome": outcome})
         # when a command stops, remarks that ask for nothing are noise
         self.problems([d for d in diagnostics if d.severity is not Severity.INFO or self.verbose])
+        if self.exit_style:
+            from rocmcfg.advice.gate.answers import STYLES, answer
+
+            if self.exit_style in STYLES:
+                for_caller = answer(self.exit_style, None, diagnostics[0].summary)
+                self.result(for_caller.line)
+                raise SystemExit(for_caller.code)
         raise SystemExit(int(code))
 
     def _hint(self, of: Diagnostic) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import rocmcfg
@@ -15,8 +15,9 @@ from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import Misuse, Printer, counted
 from rocmcfg.cli.status import to_run
 from rocmcfg.host.files import replace_callers_file
+from rocmcfg.host.problems import Unwritable
 from rocmcfg.model.checks import OFFLINE, PASSES, CheckStatus, VerificationReport
-from rocmcfg.model.diagnostic import RocmcfgError, has_errors
+from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, has_errors
 from rocmcfg.model.request import Request
 
 if TYPE_CHECKING:
@@ -71,14 +72,16 @@ def verify(
         report = _compared(host, verified, against) if against else verified
     except RocmcfgError as problem:
         failure = problem
-    if metrics or features:
-        _write_for_others(root, report, metrics, features)
+    unwritten = [*_write_for_others(root, report, metrics, features)] if metrics or features else []
     if exit_style:
+        printer.problems(unwritten)  # the answer is about the host
         code, line = answer(exit_style, report, failure.diagnostics[0].summary if failure else "")
         printer.result(line)
         raise SystemExit(code)
     if failure is not None:
-        raise failure
+        raise RocmcfgError(*failure.diagnostics, *unwritten, exit_code=failure.exit_code)
+    if unwritten:
+        raise RocmcfgError(*unwritten)
     assert report is not None
     printer.document(report.diagnostics, report)
     _show_report(printer, report, profiles)
@@ -109,7 +112,10 @@ def _compared(host: LocalHost, report: VerificationReport, against: str) -> Veri
     )
 
 
-def _write_for_others(root: str, report: VerificationReport | None, metrics: str, features: str) -> None:
+def _write_for_others(
+    root: str, report: VerificationReport | None, metrics: str, features: str
+) -> Iterator[Diagnostic]:
+    """Write the files for Prometheus and Kubernetes, and yield why one cannot be written."""
     from rocmcfg.advice.gate import metrics as written
 
     info = {
@@ -117,10 +123,15 @@ def _write_for_others(root: str, report: VerificationReport | None, metrics: str
         "kernel": os.uname().release if root == "/" else "",
         "profile": " ".join(report.profiles) if report is not None else "",
     }
-    if metrics:
-        replace_callers_file(metrics, written.metrics(report, info, time.time()))
-    if features:
-        replace_callers_file(features, written.features(report, info))
+    for path, text in (
+        (metrics, written.metrics(report, info, time.time())),
+        (features, written.features(report, info)),
+    ):
+        try:
+            if path:
+                replace_callers_file(path, text, mode=0o644)
+        except Unwritable as problem:
+            yield from problem.diagnostics
 
 
 def _show_report(printer: Printer, report: VerificationReport, profiles: Sequence[str]) -> None:

@@ -59,18 +59,26 @@ def _below(top: str) -> Iterator[tuple[str, str, OSError | None]]:
         inner: list[tuple[str, str, int]] = []
         try:
             with os.scandir(path) as scan:
-                entries = sorted((e.name, e.is_dir(follow_symlinks=False), e.is_file()) for e in scan)
+                entries = sorted((e.name, e.is_dir(follow_symlinks=False), e) for e in scan)
         except OSError as problem:
             yield path, folder, problem
             continue
-        for name, is_folder, is_file in entries:
+        for name, is_folder, entry in entries:
             if name[0] == ".":
                 continue
             if is_folder and depth < _DEEPEST:
                 inner.append((f"{path}/{name}", folder or name, depth + 1))
-            elif not is_folder and name.endswith(".json"):  # a pipe would be waited for
-                yield f"{path}/{name}", folder, None if is_file else OSError(errno.EINVAL, "it is not a file")
+            elif not is_folder and name.endswith(".json"):
+                yield f"{path}/{name}", folder, _not_a_file(entry)
         waiting += reversed(inner)
+
+
+def _not_a_file(entry: os.DirEntry[str]) -> OSError | None:
+    """Return why an entry of a folder is not read: a pipe would be waited for."""
+    try:
+        return None if entry.is_file() else OSError(errno.EINVAL, "it is not a file")
+    except OSError as problem:  # of a link: it leads in a circle, or where the caller may not look
+        return problem
 
 
 def _of_file(path: str, folder: str, *, is_named: bool) -> Iterator[Piece]:

@@ -5,6 +5,7 @@ itself, and logs of any size, of which never more than a buffer is held.
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import io
 import os
@@ -134,34 +135,55 @@ def write_callers_file(path: str, content: bytes | Iterable[bytes], directory: i
         raise Unwritable(path, problem, "name a file on another disk") from problem
 
 
-def replace_callers_file(path: str, text: str) -> None:
-    """Write a file that others read at any time, such as metrics: beside its place, then renamed. Everybody
-    may read it. A pipe or a device is written to and stays, and a link is followed, but as root not where
-    another user may have put it: the name gets the file there. Raises Unwritable."""
+def replace_callers_file(path: str, text: str, mode: int | None = None) -> None:
+    """Write a file that others read at any time, such as metrics: beside its place, then renamed, so that a
+    full disk costs nobody the file that is there. It gets the mode; without one, owner and mode are those of
+    the file that it replaces. A pipe or a device is written to and stays, and a link is followed, but as root
+    not where another user may have put it: the name gets the file there. Raises Unwritable."""
     folder, name = os.path.split(path)
     folder = os.path.realpath(folder)
     if _is_followed(path):
-        path = os.path.realpath(path)
-        if os.path.exists(path) and not os.path.isfile(path):
+        if os.path.exists(path) and not os.path.isfile(path):  # the standard output may be a pipe
             return write_result(path, open_for_result(path), text)
-        folder, name = os.path.split(path)
+        folder, name = os.path.split(os.path.realpath(path))
     beside = os.path.join(folder, f".{name}.{os.getpid()}")
     try:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        with os.fdopen(os.open(beside, flags, 0o644), "w", encoding="utf-8") as stream:
-            stream.write(text)
-            os.fchmod(stream.fileno(), 0o644)
+        with os.fdopen(os.open(beside, flags, 0o666), "wb") as stream:
+            if mode is None:
+                _keep_permissions(os.path.join(folder, name), stream.fileno())
+            else:
+                os.fchmod(stream.fileno(), mode)
+            stream.write(text.encode())
         os.rename(beside, os.path.join(folder, name))
     except OSError as problem:
         with contextlib.suppress(OSError):
             os.unlink(beside)
-        raise Unwritable(path, problem, "name a file in a directory where you may write") from problem
+        of_the_disk = problem.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS)  # these have their hints
+        hint = "" if of_the_disk else "name a file in a directory where you may write"
+        raise Unwritable(path, problem, hint) from problem
+
+
+def _keep_permissions(path: str, descriptor: int) -> None:
+    """Give a new file the owner and mode of the file at this path, if there is one and it is no link."""
+    with contextlib.suppress(FileNotFoundError):
+        meta = os.lstat(path)
+        if stat.S_ISREG(meta.st_mode):
+            with contextlib.suppress(PermissionError):
+                os.fchown(descriptor, meta.st_uid, meta.st_gid)
+            os.fchmod(descriptor, stat.S_IMODE(meta.st_mode))
 
 
 def _is_followed(path: str) -> bool:
-    """Return whether a link or a pipe at this path may be written through."""
+    """Return whether a link, a pipe or a device at this path may be written through. Only root makes devices,
+    so it does not matter who may write to one: everybody may to /dev/null."""
     try:
-        return os.geteuid() != 0 or Root("/").weakness(os.path.abspath(path))[0] is None
+        if os.geteuid() != 0:
+            return True
+        weak, reached = Root("/").weakness(os.path.abspath(path))
+        if weak is None or reached is None or not stat.S_ISCHR(reached.st_mode):
+            return weak is None
+        return os.path.samestat(os.lstat(weak.path), reached)
     except OSError:
         return False
 

@@ -233,11 +233,17 @@ class LocalHost(LocalView):
         self, progress: Callable[[str], None], generators: Collection[str] = ()
     ) -> None:
         """Wait until neither a package manager nor a program of the names `generators` is running here.
-        Raises PackageManagerRunning if it takes too long. The lock must not be held meanwhile: a hook of the
-        package manager may need it."""
+        Raises PackageManagerRunning if it takes too long, and Locked if it belongs to another rocmcfg. The
+        lock must not be held meanwhile: a hook of the package manager may need it."""
         from rocmcfg.host import package_manager
 
-        package_manager.wait(lambda: self._package_manager(generators), progress)
+        def of_others() -> RunningProgram | None:
+            program = self._package_manager(generators)
+            if program is not None and not program.path and (other := self.locked_by()) is not None:
+                raise other  # it started the generator
+            return program
+
+        package_manager.wait(of_others, progress)
 
     def require_no_package_manager(self, generators: Collection[str] = ()) -> None:
         """Raise PackageManagerRunning where a package manager, or a program of the names `generators`, is

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
@@ -117,10 +118,14 @@ class ComparedFacts(NamedTuple):
         return of_group
 
     @property
+    def tables(self) -> tuple[Mapping[str, str], ...]:
+        """All facts: those of the host, of each GPU, and of each group."""
+        groups = (self.parameters, self.arguments, self.variables, self.packages)
+        return (self.values, *(gpu.values for gpu in self.gpus), *groups)
+
+    @property
     def total(self) -> int:
-        of_gpus = sum(len(gpu.values) for gpu in self.gpus)
-        groups = (self.values, self.parameters, self.arguments, self.variables, self.packages)
-        return of_gpus + sum(map(len, groups))
+        return sum(map(len, self.tables))
 
 
 @published("facts *compared cannot_be_told")
@@ -130,6 +135,18 @@ class HostFacts(NamedTuple):
     facts: Facts
     compared: ComparedFacts
     cannot_be_told: tuple[CannotBeTold, ...]
+
+
+class _Word(str):
+    """A text for a template, in which `{value:q}` is quoted as a word of a command of a shell."""
+
+    def __format__(self, spec: str) -> str:
+        return shlex.quote(self) if spec == "q" else super().__format__(spec)
+
+
+def step(template: str, **values: str) -> str:
+    """Return what to do about a fact: the template with its values."""
+    return template.format(**{name: _Word(value) for name, value in values.items()})
 
 
 def counted_values(values: Iterable[str]) -> str:

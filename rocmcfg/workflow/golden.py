@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from rocmcfg.advice.gate.golden import advice, differences, is_ignored
+from rocmcfg.advice.gate.golden import advice, compared, differences, is_ignored
 from rocmcfg.facts.host_facts import compose, read_gpu_fact, read_host_fact
 from rocmcfg.facts.packages import read_packages
 from rocmcfg.facts.system import read_hardware
@@ -17,10 +17,10 @@ from rocmcfg.host.files import read_callers_file
 from rocmcfg.host.view import HostView, Snapshot, Unreadable
 from rocmcfg.knowledge import catalogue
 from rocmcfg.knowledge.host_facts import fact_groups, fact_rows
-from rocmcfg.model.diagnostic import Diagnostic, cut, fail, info, warning
+from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, cut, error, fail, info, warning
 from rocmcfg.model.difference import Difference
 from rocmcfg.model.facts import Facts
-from rocmcfg.model.host_facts import CannotBeTold, ComparedFacts, GpuFacts, HostFacts, Reading
+from rocmcfg.model.host_facts import CannotBeTold, ComparedFacts, GpuFacts, HostFacts, Reading, step
 from rocmcfg.model.kargs import canonical
 from rocmcfg.model.shape import Malformed, NamedTuple
 from rocmcfg.records import dialect
@@ -55,13 +55,19 @@ def facts(view: HostView) -> tuple[HostFacts, tuple[Diagnostic, ...]]:
 
 def compare(view: HostView, path: str) -> Compared:
     """Compare the host with the golden host of a file. Raises RocmcfgError if the file is not the document of
-    `rocmcfg facts`."""
+    `rocmcfg facts`, or has no fact to compare."""
     golden = read_golden(path)
     view = Snapshot(view)
     host = _facts(view, collect_facts(view), golden.ignore)
+    total = compared(golden, host, fact_rows(), fact_groups())
+    strange = tuple(_strange(golden, path))
+    if not total:
+        summary = f"{path} has no fact that this host is compared by"
+        hint = "look at its `ignore`, or update rocmcfg on this host"
+        raise RocmcfgError(error("RC4711", summary, location=path, hint=hint), *strange)
     differing = differences(golden, host, fact_rows(), fact_groups())
     untold = [CannotBeTold(each.fact, each.reason) for each in differing if each.reason]
-    return Compared(differing, golden.total, (*_strange(golden, path), *_untold(untold)))
+    return Compared(differing, total, (*strange, *_untold(untold)))
 
 
 def read_golden(path: str) -> ComparedFacts:
@@ -87,6 +93,11 @@ def read_golden(path: str) -> ComparedFacts:
         ) from None
     if not golden.total:
         raise fail("RC4704", f"{path} has no fact", location=path, hint=_AGAIN)
+    texts = (text for table in golden.tables for fact in table.items() for text in fact)
+    strange = next((text for text in texts if not text.isprintable()), "")
+    if strange:  # it would end a line, and what follows could pass for a remark of rocmcfg
+        detail = f"{cut(ascii(strange))} has characters that no fact has"
+        raise fail("RC4704", f"{path} is damaged", detail=detail, location=path, hint=_AGAIN)
     return golden
 
 
@@ -155,8 +166,9 @@ def _of_gpus(view: HostView, facts: Facts, untold: list[CannotBeTold]) -> Iterat
 
 def _told(id: str, reading: Reading, untold: list[CannotBeTold]) -> Iterator[tuple[str, str]]:
     """Yield the fact of a reading; without a value, note why it cannot be told."""
-    if reading.reason:
-        untold.append(CannotBeTold(id, reading.reason))
+    if reading.reason or not reading.value.isprintable():
+        reason = reading.reason or "its value has characters that cannot be printed"
+        untold.append(CannotBeTold(id, reason))
     else:
         yield id, reading.value
 
@@ -206,7 +218,7 @@ def _advice(host: HostFacts, facts: Facts) -> Iterator[Diagnostic]:
             f"{row.name}: {value}, and AMD's guide for {', '.join(advised.gfx)} asks for {advised.value}"
         )
         detail = f"{row.why} ({advised.source})"
-        yield warning("RC4708", summary, detail=detail, hint=row.fix.format(value=advised.value, here=value))
+        yield warning("RC4708", summary, detail=detail, hint=step(row.fix, value=advised.value, here=value))
 
 
 def _untold(untold: Iterable[CannotBeTold]) -> Iterator[Diagnostic]:

@@ -19,6 +19,8 @@ from pathlib import Path
 from tests.support.shared import cache, fetched, locked, made_once
 
 CORES = ("2.16", "2.17", "2.18", "2.19")
+# Releases of which a controller needs this Python.
+LATER = {"2.20": (3, 12), "2.21": (3, 12)}
 NEWEST, OLDEST = CORES[-1], CORES[0]
 PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 HERE = Path(__file__).parent
@@ -54,16 +56,31 @@ class Ran:
 def environment(name: str) -> Path:
     """The virtual environment of requirements/NAME.txt."""
     wanted = HERE / "requirements" / f"{name}.txt"
-    key = hashlib.sha256(wanted.read_bytes() + sys.executable.encode()).hexdigest()[:12]
+    python = _python(LATER.get(name.removeprefix("core-"), sys.version_info[:2]))
+    key = hashlib.sha256(wanted.read_bytes() + python.encode()).hexdigest()[:12]
     target = _CACHE / f"{name}-{PYTHON}-{key}"
 
     def make(work: Path) -> None:
-        subprocess.run([sys.executable, "-m", "venv", str(work)], check=True)
+        subprocess.run([python, "-m", "venv", str(work)], check=True)
         pip = "-m pip install --quiet --disable-pip-version-check --no-deps"
         fetched([work / "bin/python", *pip.split(), "--requirement", wanted], f"ansible's {name}")
         _tell_its_place(work, target)
 
     return made_once(target, make)
+
+
+def _python(oldest: tuple[int, ...]) -> str:
+    """A Python that is not older than this; skips the test without one."""
+    if sys.version_info[:2] >= oldest:
+        return sys.executable
+    path = os.pathsep.join(pythons(os.environ.get("PATH", os.defpath).split(os.pathsep)))
+    newer = (shutil.which(f"python3.{minor}", path=path) for minor in range(oldest[1], oldest[1] + 4))
+    python = next(filter(None, newer), None)
+    if python is None:
+        import pytest
+
+        pytest.skip(f"there is no Python {'.'.join(map(str, oldest))} or newer")
+    return python
 
 
 def _tell_its_place(work: Path, target: Path) -> None:

@@ -7,8 +7,10 @@ import json
 import re
 import tarfile
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
 import rocmcfg
 
@@ -63,6 +65,40 @@ def test_an_old_python_can_read_a_module_far_enough_to_refuse_it(path: Path) -> 
             assert not node.args.kwonlyargs
     assert not re.search(r"^\s*\*\*.*,\n\s*\)", text, re.M), "a comma behind **"
     assert not re.search(r"^from __future__ import annotations", text, re.M)
+
+
+def _specifications() -> dict[str, dict[str, Any]]:
+    """The options of each role, by its name."""
+    files = (support.SOURCE / "roles").glob("*/meta/argument_specs.yml")
+    read = {file.parts[-3]: yaml.safe_load(file.read_text())["argument_specs"]["main"] for file in files}
+    return {role: specification.get("options", {}) for role, specification in read.items()}
+
+
+def test_the_readme_names_only_variables_that_exist() -> None:
+    readme = (support.SOURCE / "README.md").read_text()
+    files = [*support.SOURCE.glob("playbooks/*.yml"), *support.SOURCE.glob("roles/*/*/*.yml")]
+    facts = {name for file in files for name in re.findall(r"^ +(rocmcfg_\w+):", file.read_text(), re.M)}
+    options = {name for of_role in _specifications().values() for name in of_role}
+    playbooks = {
+        name for file in files for name in re.findall(r"\b(rocmcfg_\w+) \| default", file.read_text())
+    }
+    assert {*re.findall(r"\brocmcfg_[a-z]\w+", readme)} - options - facts - playbooks == set()
+
+
+@pytest.mark.parametrize("role", sorted(_specifications()))
+def test_a_variable_has_the_default_that_its_description_names(role: str) -> None:
+    """Without one in the description, the default is empty, left out or put together, as the text says."""
+    options = _specifications()[role]
+    defaults = yaml.safe_load((support.SOURCE / f"roles/{role}/defaults/main.yml").read_text())
+    assert {*defaults} <= {*options}
+    for name, option in options.items():
+        if option.get("required"):
+            assert name not in defaults, name
+        elif "default" in option:
+            assert option["default"] == defaults[name], name
+        else:
+            default = defaults.get(name, "")
+            assert not default or "{{" in default, name
 
 
 @pytest.mark.parametrize("release", [support.OLDEST, support.NEWEST])

@@ -20,7 +20,14 @@ TARGETS = sorted(
 
 @pytest.mark.parametrize("release", support.CORES)
 def test_units(release: str, tmp_path: Path) -> None:
-    ran = support.ansible_test(release, support.lay_out(tmp_path), "units", "--python", support.PYTHON)
+    collection, temporaries = support.lay_out(tmp_path), tmp_path / "temporaries"
+    temporaries.mkdir()
+    # ansible-test passes no TMPDIR on, and in /tmp pytest deletes what other runs have left: minutes of work
+    (collection / "tests/unit/conftest.py").write_text(
+        f"import os\n\nos.environ['PYTEST_DEBUG_TEMPROOT'] = {str(temporaries)!r}\n"
+    )
+    ran = support.ansible_test(release, collection, "units", "--python", support.PYTHON)
+    assert [*temporaries.iterdir()], "its files lie elsewhere"
     assert re.search(r"\d+ passed", ran.succeeded())
 
 

@@ -236,6 +236,29 @@ def test_the_time_to_read_a_folder_grows_as_its_files_do(tmp_path: Path, name: s
     assert not grows_too_fast(make, 128, 128)
 
 
+@pytest.mark.parametrize(
+    ("file", "begin", "piece"),
+    [
+        ("tuned.conf", "[bootloader]\ncmdline=", "amdgpu.runpm=0 "),
+        ("modprobe.d/amdgpu.conf", "options amdgpu ", "runpm=0 "),
+        ("deviceconfig.yaml", "kind: DeviceConfig\nparameters:\n", '- "runpm=0"\n'),
+        ("machine.yaml", "extraKernelArgs: [", "amdgpu.runpm=0, "),
+    ],
+)
+def test_the_time_to_check_a_line_grows_as_the_line_does(
+    tmp_path: Path, file: str, begin: str, piece: str
+) -> None:
+    number, view = count(), _host(tmp_path, {})
+
+    def make(n: int) -> Callable[[], object]:
+        path = tmp_path / str(next(number)) / file
+        path.parent.mkdir(parents=True)
+        path.write_text(begin + piece * n)
+        return lambda: linting.lint(view, (str(path),))
+
+    assert not grows_too_fast(make, MOST, 256)
+
+
 @pytest.mark.parametrize("piece", ["a", "\n", "\0", "amdgpu ", "amdgpu: [gfxhub] page fault\n", "%d\n"])
 def test_the_time_to_search_a_log_grows_as_the_log_does(piece: str) -> None:
     from rocmcfg.advice.doctor.reading import probes

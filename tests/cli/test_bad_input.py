@@ -30,6 +30,22 @@ def apply(root: Path, *options: str | Path) -> Result:
     return rocmcfg("apply", "--root", root, "--yes", *options)
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("verify", "--against", ""),
+        ("verify", "--metrics="),
+        ("facts", "--save", ""),
+        ("fleet", "--html", "", "FILE"),
+        ("fleet", "--since", "", "FILE"),
+        ("report", "--bundle", ""),
+    ],
+)
+def test_a_variable_of_a_script_that_is_not_set_names_no_file(words: tuple[str, ...]) -> None:
+    """A gate without its golden host would be open."""
+    assert "the name is empty" in problem(rocmcfg(*words), "RC0001", 2)
+
+
 # -- who and where -------------------------------------------------------------------------------------
 
 

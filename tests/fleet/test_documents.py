@@ -147,6 +147,23 @@ def test_a_pipe_in_a_folder_is_not_waited_for(tmp_path: Path) -> None:
     assert kinds(fleet(tmp_path)) == [("unreadable", "node2.json"), ("unreadable", "node3.json")]
 
 
+def test_a_link_that_cannot_be_followed_costs_no_other_document_of_its_folder(tmp_path: Path) -> None:
+    put(tmp_path / "node1.json", verify())
+    (tmp_path / "node2.json").symlink_to("node2.json")
+    put(tmp_path / "node3.json", verify())
+    shown = fleet(tmp_path)
+    assert kinds(shown) == [("unreadable", "node2.json")]
+    assert names(shown) == ["node1", "node3"]
+
+
+@pytest.mark.parametrize("state", [None, 7, "of a newer rocmcfg"])
+def test_a_document_without_a_known_status_says_why_nothing_is_known(tmp_path: Path, state: Any) -> None:
+    put(tmp_path / "node1.json", verify() | {"status": state})
+    (host,) = fleet(tmp_path)["hosts"]
+    assert host["state"] == "unknown"
+    assert host["problems"] == ["its document of verify has no status that this rocmcfg knows"]
+
+
 def test_nothing_but_bad_documents_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("no document")
     done = rocmcfg("fleet", tmp_path, "--json")
@@ -245,7 +262,9 @@ def test_a_hostile_name_is_only_a_name(tmp_path: Path, name: str) -> None:
     assert done.code == 0, done.err
     assert len(done.document["hosts"]) == 1
     assert len(done.document["hosts"][0]["name"]) <= 255
+    assert done.document["hosts"][0]["name"].isprintable()
     html = page.read_text()
+    assert "\\u202e" not in html, "it would turn the name around"
     assert html.count("<script") == 2
     assert html.count("</script>") == 2
     printed = rocmcfg("fleet", *files).out

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 
 from rocmcfg.advice.gate.answers import STYLES, answer
 from rocmcfg.model.checks import Check, CheckStatus, VerificationReport
+from tests.fleet.hosts import put, verify
 from tests.support.program import DEMO, rocmcfg
 from tests.support.tools import require_root, require_tool
 
@@ -56,10 +58,45 @@ def test_a_nagios_plugin_begins_with_its_state(host: Path) -> None:
 
 @pytest.mark.parametrize("style", STYLES)
 def test_a_line_has_at_most_80_bytes_of_ascii_and_no_performance_data(style: str) -> None:
-    check = Check("amdgpu." + "x" * 90, "cmdline", "ü|\n", None, "y" * 90, CheckStatus.DRIFT, "")
+    check = Check("amdgpu.\x1b[31m\r" + "x" * 90, "cmdline", "ü|\n", None, "y" * 90, CheckStatus.DRIFT, "")
     line = answer(style, VerificationReport((), 1, (check,), ())).line
     assert re.fullmatch(r"[ -{}~]{1,80}", line)
     assert len(answer(style, None, "ä" * 200).line) == 80
+
+
+@pytest.mark.parametrize(("style", "code"), [("nagios", 3), ("npd", 2), ("slurm", 1)])
+@pytest.mark.parametrize("wrong", [("--bogus",), ("--pid", "x"), ("--pid",), ("FILE",)])
+def test_a_wrong_command_line_is_unknown_to_the_caller(style: str, code: int, wrong: tuple[str, ...]) -> None:
+    """The usual code for it, 2, is CRITICAL for Nagios, and 1 is a fault of the node for all others."""
+    result = rocmcfg("verify", f"--exit-style={style}", *wrong)
+    assert (result.code, result.out.count("\n")) == (code, 1)
+    assert "RC0001" in result.err
+
+
+@pytest.mark.parametrize(("style", "code"), [("nagios", 3), ("npd", 2), ("slurm", 1)])
+def test_a_defect_is_unknown_to_the_caller(
+    host: Path, style: str, code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rocmcfg.workflow.verifying.verify", lambda *_: 1 // 0)
+    result = rocmcfg("verify", "--root", host, "--exit-style", style)
+    assert (result.code, result.out.count("\n")) == (code, 1)
+
+
+@pytest.mark.parametrize(("style", "code"), [("nagios", 1), ("npd", 1), ("slurm", 1)])
+@pytest.mark.parametrize("is_in_effect", [False, True])
+def test_metrics_that_cannot_be_written_say_nothing_of_the_host(
+    host: Path, tmp_path: Path, style: str, code: int, is_in_effect: bool
+) -> None:
+    if is_in_effect:
+        subprocess.run([sys.executable, DEMO / "reboot.py", host], check=True, capture_output=True)
+    full = tmp_path / "full"
+    full.mkdir()  # instead of a full disk
+    files = ("--metrics", full, "--features", tmp_path / "features")
+    result = rocmcfg("verify", "--root", host, "--exit-style", style, *files)
+    assert result.code == (0 if is_in_effect else code)
+    assert ("2 of 2 settings in effect" in result.out) == is_in_effect
+    assert str(full) in result.err
+    assert (tmp_path / "features").exists()
 
 
 def test_one_line_and_a_document_exclude_each_other(host: Path) -> None:
@@ -76,6 +113,7 @@ def test_prometheus_accepts_the_metrics(host: Path, tmp_path: Path) -> None:
         )
         assert (checked.returncode, checked.stdout, checked.stderr) == (0, "", "")
         assert f"\nrocmcfg_verify_success {success}\n" in text
+        assert f'\nrocmcfg_status{{status="unknown"}} {1 - success}\n' in text
         assert ('rocmcfg_settings{status="pending"} 1\n' in text) == bool(success)
         assert (file.stat().st_mode & 0o777) == 0o644
     assert [path.name for path in tmp_path.glob(".*prom*")] == []
@@ -88,6 +126,14 @@ def test_features_are_labels_of_kubernetes(host: Path, tmp_path: Path) -> None:
     lines = (tmp_path / "features").read_text().splitlines()
     assert "rocmcfg-status=pending" in lines
     assert all(re.fullmatch(r"[a-z-]+=[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?", line) for line in lines)
+
+
+def test_what_failed_is_shown_beside_a_file_that_cannot_be_written(host: Path) -> None:
+    files = ("--metrics", "/nowhere/m", "--features", "/nowhere/f")
+    result = rocmcfg("verify", "--root", host, "--against", "/nowhere/golden.json", *files)
+    assert result.code == 1
+    for path in ("/nowhere/golden.json", "/nowhere/m", "/nowhere/f"):
+        assert path in result.err
 
 
 @pytest.mark.parametrize("option", ["--metrics", "--features"])
@@ -107,6 +153,26 @@ def test_a_pipe_and_a_link_stay_what_they_are(host: Path, tmp_path: Path) -> Non
     assert pipe.is_fifo()
     assert link.is_symlink()
     assert "rocmcfg-status=" in file.read_text()
+
+
+@pytest.mark.parametrize("command", ["verify", "facts", "fleet"])
+@pytest.mark.parametrize("by_link", [False, True])
+def test_root_replaces_no_device_that_everybody_may_write_to(
+    host: Path, tmp_path: Path, command: str, by_link: bool
+) -> None:
+    """Such as /dev/null, or by the link /dev/stdout the terminal of the user of sudo."""
+    require_root()
+    device, link = tmp_path / "null", tmp_path / "link"
+    os.mknod(device, 0o666 | stat.S_IFCHR, os.makedev(1, 3))
+    device.chmod(0o666)
+    link.symlink_to(device)
+    path = link if by_link else device
+    if command == "fleet":
+        rocmcfg("fleet", put(tmp_path / "node1.json", verify()), "--html", path)
+    else:
+        rocmcfg(command, "--root", host, "--metrics" if command == "verify" else "--save", path)
+    assert device.is_char_device()
+    assert link.is_symlink()
 
 
 @pytest.mark.parametrize("kind", ["link", "pipe"])
@@ -140,5 +206,7 @@ def test_root_makes_no_page_through_a_link_of_another_user(tmp_path: Path) -> No
     mine.write_text("mine\n")
     (theirs / "fleet.html").symlink_to(mine)
     os.chown(theirs, 12345, 12345)
-    assert rocmcfg("fleet", "--html", theirs / "fleet.html", tmp_path).code == 1
+    documents = put(tmp_path / "node1.json", verify())
+    assert rocmcfg("fleet", "--html", theirs / "fleet.html", documents).code == 0
     assert mine.read_text() == "mine\n"
+    assert not (theirs / "fleet.html").is_symlink()

@@ -11,6 +11,7 @@ import pytest
 
 from rocmcfg.host.local import LocalHost
 from rocmcfg.knowledge.host_facts import fact_groups, fact_rows
+from rocmcfg.model.host_facts import step
 from tests.gate.golden_hosts import (
     GPUS,
     broken,
@@ -158,9 +159,9 @@ def test_every_row_of_the_data_has_a_reader(root: Path, golden: Path) -> None:
     assert untold == {"board", "secure_boot"}
     for row in fact_rows():
         assert all(source.startswith(("https://", "kernel ")) for source in row.sources), row.id
-        assert row.fix.format(value="V", here="H")
+        assert step(row.fix, value="V", here="H")
     for group in fact_groups().values():
-        assert group.fix.format(name="N", value="V") + group.unset.format(name="N")
+        assert step(group.fix, name="N", value="V") + step(group.unset, name="N")
 
 
 # -- the differences ------------------------------------------------------------------------------------
@@ -334,7 +335,10 @@ def test_what_is_deleted_from_the_document_or_ignored_is_not_compared(golden: Pa
         ('{"schema_version": 1, "command": "facts", "values": {"os": 7}}', "RC4704"),
         ('{"schema_version": 1, "command": "facts", "values": {"os": "a\\u0000b"}}', "RC4704"),
         ('{"schema_version": 1, "command": "facts", "values": {"os": "\\ud800"}}', "RC4704"),
+        ('{"schema_version": 1, "command": "facts", "values": {"os": "\\udc80"}}', "RC4704"),
+        ('{"schema_version": 1, "command": "facts", "arguments": {"a\\nerror: b": "c"}}', "RC4704"),
         ('{"schema_version": 1, "command": "facts", "gpus": [7]}', "RC4704"),
+        ('{"schema_version": 1, "command": "facts", "values": {"of_a_newer_one": "1"}}', "RC4711"),
         ('{"schema_version": 2, "command": "facts", "values": {"os": "a"}}', "RC4705"),
         ('{"schema_version": 0, "command": "facts", "values": {"os": "a"}}', "RC4705"),
     ],
@@ -364,6 +368,53 @@ def test_a_document_of_a_newer_rocmcfg_with_the_same_schema_is_compared(golden: 
     result = against(golden, root, "--json")
     assert (result.code, result.document["differences"]) == (0, [])
     assert "RC4709" in result.ids
+
+
+def test_facts_that_are_not_compared_do_not_count(golden: Path, root: Path) -> None:
+    document = json.loads(golden.read_text())
+    document["values"]["of_a_newer_rocmcfg"] = "1"
+    document["gpus"][0]["values"]["of_a_newer_rocmcfg"] = "1"
+    document["parameters"]["amdgpu.of_another_kernel"] = "1"
+    document["ignore"] = ["os"]
+    golden.write_text(json.dumps(document))
+    assert against(golden, root).out == "As the golden host: 121 facts compared.\n"
+
+
+def test_a_gate_that_compares_nothing_is_not_open(golden: Path, root: Path) -> None:
+    golden.write_text(json.dumps(json.loads(golden.read_text()) | {"ignore": ["*"]}))
+    assert against(golden, root, "--json").ids[0] == "RC4711"
+    assert against(golden, root, "--exit-style", "nagios").code == 3
+
+
+def test_a_step_is_one_command_whatever_the_other_host_has(golden: Path, root: Path) -> None:
+    document = json.loads(golden.read_text())
+    document["variables"] |= {"HIP_VISIBLE_DEVICES": "0; reboot"}
+    document["arguments"] |= {"$(reboot)": "1"}
+    golden.write_text(json.dumps(document))
+    rows = differences(golden, root)
+    assert rows["variables.HIP_VISIBLE_DEVICES"]["fix"].endswith(
+        "apply --add env.HIP_VISIBLE_DEVICES='0; reboot'"
+    )
+    assert rows["arguments.$(reboot)"]["fix"].endswith("apply --add karg.'$(reboot)'=1")
+
+
+def test_a_value_that_cannot_be_printed_is_not_saved(root: Path, tmp_path: Path) -> None:
+    (root / "sys/class/dmi/id/bios_version").write_text("1.4\x07\n")
+    file = tmp_path / "golden.json"
+    assert rocmcfg("facts", "--save", file, "--root", root).code == 0
+    document = json.loads(file.read_text())
+    assert "bios" not in document["values"]
+    assert "bios" in [each["fact"] for each in document["cannot_be_told"]]
+    assert against(file, root).code == 0
+
+
+def test_the_saved_file_keeps_the_permissions_of_the_one_before(root: Path, tmp_path: Path) -> None:
+    file = tmp_path / "golden.json"
+    file.write_text("{}")
+    file.chmod(0o600)
+    assert rocmcfg("facts", "--save", file, "--root", root).code == 0
+    assert json.loads(file.read_text())["values"]
+    assert file.stat().st_mode & 0o777 == 0o600
 
 
 def test_a_hostile_document_cannot_speak_to_the_terminal(golden: Path, root: Path) -> None:

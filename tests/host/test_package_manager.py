@@ -15,6 +15,7 @@ import pytest
 from rocmcfg.change.transaction.programs import generators
 from rocmcfg.host import package_manager
 from rocmcfg.host.local import LocalHost
+from rocmcfg.host.problems import Locked
 from tests.support.hosts import debian_grub_host
 from tests.support.program import SOURCE, rocmcfg
 from tests.support.tools import HANG, require_root, require_tool
@@ -227,6 +228,16 @@ def test_a_generator_that_somebody_runs_is_waited_for(tmp_path: Path, name: str)
             LocalHost("/").require_no_package_manager(GENERATORS)
         assert raised.value.diagnostics[0].detail == f"it is process {program.pid}"
     assert package_manager.running_generator("/", GENERATORS) is None
+
+
+def test_the_generator_of_another_rocmcfg_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That one is at work, and may be for long: who comes second is told so at once."""
+    monkeypatch.setenv("ROCMCFG_PACKAGE_TIMEOUT", "0")
+    monkeypatch.setattr(LocalHost, "locked_by", lambda _: Locked("/run/rocmcfg.lock", "process 7"))
+    with _running(tmp_path / "make-a-menu"), pytest.raises(Locked):
+        LocalHost("/").wait_for_package_manager(print, GENERATORS)
 
 
 def test_a_hook_of_a_generator_does_not_wait_for_it(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from rocmcfg.advice.fleet.reports import Described, Diagnosed, Kernel, Pool, Rea
 from rocmcfg.model.shape import NamedTuple
 
 WORST: tuple[State, ...] = ("drifting", "unknown", "pending", "nothing_applied", "in_effect")
+_OF_SETTINGS = ("verify", "status")
 _UNKNOWN = Verified("unknown", None, ())
 # Documents of verify are alike on many hosts: so many of at most so many bytes are read once.
 _MOST_ALIKE, _SHORT = 4096, 4096
@@ -115,7 +116,12 @@ class Collection:
 
     def _joined(self, name: str, reports: Mapping[str, Report], problems: list[str], time: int) -> Host:
         failed = (f"{r.command} failed: {r.failure}" for r in reports.values() if r.failure)
-        problems = [*failed, *problems]
+        silent = (
+            f"its document of {r.command} has no status that this rocmcfg knows"
+            for r in reports.values()
+            if r.command in _OF_SETTINGS and r.verified is None and not r.failure
+        )
+        problems = [*failed, *silent, *problems]
         verified = self._verified(reports, problems)
         machine = Described()
         for command in ("status", "facts", "doctor"):

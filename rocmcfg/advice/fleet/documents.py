@@ -102,8 +102,10 @@ def host_of_file(path: str, folder: str) -> str:
 
 
 def shortened(text: str, most: int = _LONGEST) -> str:
-    """Return a text of at most so many characters, and without halves of a character (surrogates), which no
-    file or terminal accepts."""
+    """Return a text of at most so many characters, all of which can be printed: halves of a character
+    (surrogates) are accepted by no file, and marks of direction make a name of another one."""
     if len(text) > most:
         text = f"{text[: most - 1]}…"
-    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() else " " if each.isspace() else "\ufffd" for each in text)

@@ -45,13 +45,8 @@ def answer(style: str, report: VerificationReport | None, problem: str = "") -> 
     text = problem or "the host could not be checked" if report is None else _words(report, level)
     rank = LEVELS.index(level)
     head = f"ROCMCFG {_NAGIOS[rank]}: " if style == "nagios" else "rocmcfg: "
-    line = (
-        (head + text.replace(" × ", "x "))
-        .encode("ascii", "replace")
-        .decode()
-        .replace("\n", " ")
-        .replace("|", "/")
-    )
+    line = (head + text.replace(" × ", "x ")).encode("ascii", "replace").decode().replace("|", "/")
+    line = "".join(each if each.isprintable() else " " for each in line)
     return Answer(_CODES[style][rank], line if len(line) <= _MOST else f"{line[: _MOST - 3]}...")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import fnmatch
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
 from rocmcfg.model.difference import WEIGHTS, Difference
 from rocmcfg.model.facts import Gpu
@@ -18,6 +18,7 @@ from rocmcfg.model.host_facts import (
     GpuFacts,
     HostFacts,
     counted_values,
+    step,
 )
 from rocmcfg.model.regex import regex
 from rocmcfg.model.spelling import same
@@ -42,6 +43,20 @@ def differences(
         differing += _of_group(group, golden.group(group.id), host.compared.group(group.id), reasons)
     kept = (each for each in differing if not is_ignored(each.fact, golden.ignore))
     return tuple(sorted(kept, key=lambda each: (WEIGHTS.index(each.severity), bool(each.reason))))
+
+
+def compared(
+    golden: ComparedFacts, host: HostFacts, rows: Sequence[FactRow], groups: Mapping[str, FactGroup]
+) -> int:
+    """Return how many facts of the golden host `differences` compares: not those that are ignored, or that
+    this rocmcfg does not know."""
+    of_host, of_gpus = ({row.id for row in rows if row.of == what} for what in ("host", "gpu"))
+    ids = [id for id in golden.values if id in of_host]
+    ids += [id for gpu in golden.gpus for id in gpu.values if not of_gpus.isdisjoint(_kinds(id))]
+    for group in groups:
+        names = _of_both(group, golden.group(group), host.compared.group(group))
+        ids += [f"{group}.{name}" for name in names if name in golden.group(group)]
+    return sum(not is_ignored(id, golden.ignore) for id in ids)
 
 
 def is_ignored(fact: str, patterns: Iterable[str]) -> bool:
@@ -99,24 +114,33 @@ def _values(gpus: Sequence[GpuFacts], id: str) -> Counter[tuple[str | None, str]
 def _of_group(
     group: FactGroup, golden: Mapping[str, str], here: Mapping[str, str], reasons: Mapping[str, str]
 ) -> Iterator[Difference]:
-    """Compare facts with names of their own. Of parameters, those count that both hosts have, since another
-    kernel has others."""
+    """Compare facts with names of their own."""
     if group.id in reasons:  # one remark, not one for each name
         if golden:
             name, count = f"{group.name}s", f"{len(golden)} known"
             yield Difference(group.id, name, group.severity, count, "", (), reasons[group.id])
         return
-    names = {*golden} & {*here} if group.id == "parameters" else {*golden, *here}
-    for name in sorted(names):
+    for name in sorted(_of_both(group.id, golden, here)):
         wanted, value = golden.get(name), here.get(name)
         near = group.within if name in group.near else 0.0
         if wanted is not None and value is not None and (same(wanted, value) or _alike(wanted, value, near)):
             continue
         id = f"{group.id}.{name}"
         reason = reasons.get(id, "") if value is None else ""
-        step = (group.unset if wanted is None else group.fix).format(name=name, value=wanted)
+        fix = step(group.unset if wanted is None else group.fix, name=name, value=wanted or "")
         title = f"{group.name} {name}"
-        yield Difference(id, title, group.severity, wanted or "", value or "", (), reason, "", step)
+        yield Difference(id, title, group.severity, wanted or "", value or "", (), reason, "", fix)
+
+
+def _of_both(group: str, golden: Mapping[str, str], here: Mapping[str, str]) -> Set[str]:
+    """Return the names that are compared. Of parameters, those count that both hosts have, since another
+    kernel has others."""
+    return golden.keys() & here.keys() if group == "parameters" else golden.keys() | here.keys()
+
+
+def _kinds(id: str) -> tuple[str, str]:
+    """Return the ids of a row that may have the fact of a GPU: `firmware.smc` is one of `firmware`."""
+    return id, id.partition(".")[0]
 
 
 def _difference(
@@ -124,7 +148,7 @@ def _difference(
 ) -> Difference:
     reason = "" if here else reasons.get(id) or reasons.get(row.id) or _NOT_SHOWN
     name = f"{row.name} {id.partition('.')[2]}".rstrip()
-    fix = row.fix.format(value="VALUE" if SEVERAL in golden else golden, here=here)
+    fix = step(row.fix, value="VALUE" if SEVERAL in golden else golden, here=here)
     return Difference(id, name, row.severity, golden, here, gpus, reason, row.why, fix)
 
 

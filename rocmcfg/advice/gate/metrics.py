@@ -25,6 +25,8 @@ def _lines(report: VerificationReport | None, info: Mapping[str, str], now: floa
     yield from _metric("rocmcfg_verify_success", "Whether the host could be checked.", [({}, is_known)])
     text = "When the host was checked, in seconds since 1970."
     yield from _metric("rocmcfg_verify_timestamp_seconds", text, [({}, int(now))])
+    state = [({"status": level.replace(" ", "_")}, int(level == level_of(report))) for level in LEVELS]
+    yield from _metric("rocmcfg_status", "The status of all settings, and of the facts, together.", state)
     if report is None:
         return
     settings = [({"status": level.replace(" ", "_")}, number) for level, number in counts(report).items()]
@@ -32,8 +34,6 @@ def _lines(report: VerificationReport | None, info: Mapping[str, str], now: floa
     text = "Whether a setting is in effect on the running kernel, or in new logins."
     each = [({"setting": check.name}, int(check.status in PASSES)) for check in report.checks]
     yield from _metric("rocmcfg_setting_in_effect", text, each)
-    state = [({"status": level.replace(" ", "_")}, int(level == level_of(report))) for level in LEVELS]
-    yield from _metric("rocmcfg_status", "The status of all settings, and of the facts, together.", state)
     if report.differences is None:
         return
     differing = [each for each in report.differences if not each.reason]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from rocmcfg.advice.lint.assignment import Assignment, What
 from rocmcfg.advice.lint.checked import Checked
 from rocmcfg.advice.lint.remark import GRAVITY, Finding, Remark, Spelt
 from rocmcfg.advice.lint.replacement import Edit, applied, lines_of, may_go, spell
-from rocmcfg.advice.lint.source import Span
+from rocmcfg.advice.lint.source import Ranges, Span
 from rocmcfg.advice.lint.superseded import counts_once, in_turn, key, rivals
 from rocmcfg.advice.lint.wording import Knowledge, spelled, written
 from rocmcfg.model.desired import Kind
@@ -110,6 +110,7 @@ def keep_together(checked: Checked, programs: Sequence[Span]) -> None:
     """Leave a setting to its author if the same text of a program has it also where it sets nothing, such as
     in a search or a condition: the text would no longer agree with itself."""
     names = {(each.start, each.stop): each.name_at for each in checked.assignments}
+    settings = Ranges(names)
     places: dict[tuple[int, str], list[int]] = {}
     for number, finding in enumerate(checked.findings):
         token = finding.start, finding.stop
@@ -120,7 +121,7 @@ def keep_together(checked: Checked, programs: Sequence[Span]) -> None:
             if not program.place[0] <= finding.start < program.place[1]:
                 continue
             if (index, needle) not in places:
-                places[index, needle] = _other_places(program, needle, names)
+                places[index, needle] = _other_places(program, needle, settings)
             if places[index, needle]:
                 lines = dict.fromkeys(checked.source.place(offset)[0] for offset in places[index, needle])
                 listed = ", ".join(map(str, [*lines][:_LISTED]))
@@ -135,10 +136,10 @@ def _shared(text: str, token: tuple[int, int], name_at: tuple[int, int], spelt: 
     return name if spelt and not spelt.startswith(name) and "_" in name else whole
 
 
-def _other_places(program: Span, needle: str, settings: Collection[tuple[int, int]]) -> list[int]:
+def _other_places(program: Span, needle: str, settings: Ranges) -> list[int]:
     pattern = re.compile(rf"(?<![\w-]){re.escape(needle)}(?![\w-])")
     offsets = [program.at(match.start()) for match in pattern.finditer(program.text)]
-    return [at for at in offsets if not any(start <= at < stop for start, stop in settings)]
+    return [at for at in offsets if not settings.overlap(at, at + 1)]
 
 
 def chosen(checked: Checked) -> list[Finding]:

@@ -7,7 +7,7 @@ Readers remove quotes and join continued lines, and still every token must be sh
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator
 
 from rocmcfg.model.shape import NamedTuple
@@ -140,3 +140,27 @@ def decode(content: bytes) -> str:
     if content.startswith(_UTF_16):
         return content.decode("utf-16", "replace").replace("\0", "\n")
     return content.decode("utf-8", "replace").removeprefix("\ufeff").replace("\0", "\n")
+
+
+class Ranges:
+    """Ranges of a text, for a quick look whether another one overlaps them."""
+
+    def __init__(self, spans: Iterable[tuple[int, int]]) -> None:
+        self._spans: list[tuple[int, int]] = []
+        for start, stop in sorted({*spans}):
+            if self._spans and start <= self._spans[-1][1]:
+                self._spans[-1] = (self._spans[-1][0], max(stop, self._spans[-1][1]))
+            else:
+                self._spans.append((start, stop))
+        self._starts = [start for start, _ in self._spans]
+
+    def overlap(self, start: int, stop: int) -> bool:
+        number = bisect_left(self._starts, stop)
+        return number > 0 and self._spans[number - 1][1] > start
+
+    def add(self, start: int, stop: int) -> None:
+        """Add a range, unless one of these overlaps it."""
+        if not self.overlap(start, stop):
+            number = bisect_left(self._starts, start)
+            self._starts.insert(number, start)
+            self._spans.insert(number, (start, stop))

@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
+import tempfile
+import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +30,7 @@ local_tmp = {work}/local
 [connection]
 pipelining = True
 [ssh_connection]
-control_path_dir = {work}/c
+control_path_dir = {sockets}
 ssh_args = {ssh}
 """
 _SSH = (
@@ -88,7 +91,11 @@ class Controller:
         self.key = work / "key"
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(self.key)], check=True)
         self.public_key = (work / "key.pub").read_text()
-        (work / "ansible.cfg").write_text(_CONFIG.format(collections=collections, work=work, ssh=_SSH))
+        # A socket has at most 107 bytes in its path, too few for a folder of pytest.
+        sockets = tempfile.mkdtemp(prefix="ssh-", dir="/tmp")
+        weakref.finalize(self, shutil.rmtree, sockets, ignore_errors=True)
+        config = _CONFIG.format(collections=collections, work=work, sockets=sockets, ssh=_SSH)
+        (work / "ansible.cfg").write_text(config)
 
     def admit(self, host: Host) -> None:
         host.write("etc/ssh/authorized_keys", self.public_key)

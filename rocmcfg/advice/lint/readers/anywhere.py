@@ -4,13 +4,12 @@ reader of its own, and for what the reader of a format has left."""
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterator
 
 from rocmcfg.advice.lint.assignment import Reading, What, Where
 from rocmcfg.advice.lint.readers import kernel, lines, pairs, shell
 from rocmcfg.advice.lint.readers.inert import without_inert
-from rocmcfg.advice.lint.source import Span
+from rocmcfg.advice.lint.source import Ranges, Span
 from rocmcfg.judging import names
 from rocmcfg.knowledge import catalogue
 from rocmcfg.model.kargs import canonical
@@ -55,7 +54,7 @@ def read(piece: Span, out: Reading, where: Where) -> None:
 def read_rest(piece: Span, out: Reading, where: Where, *, variables: bool) -> None:
     """Read what the reader of a format has left and has not passed over on purpose. Without `variables` that
     reader alone says what sets one."""
-    rest, taken = Reading(), Ranges(out)
+    rest, taken = Reading(), _read_already(out)
     read(piece, rest, where)
     out.assignments += [
         each
@@ -66,7 +65,7 @@ def read_rest(piece: Span, out: Reading, where: Where, *, variables: bool) -> No
 
 def mentions(piece: Span, out: Reading) -> list[Mention]:
     """Return the names of ours in a file that no setting was read from, at their first place each."""
-    taken, text = Ranges(out), without_inert(piece).text
+    taken, text = _read_already(out), without_inert(piece).text
     first: dict[str, int] = {}
     for match in _DOTTED.finditer(text):
         id = canonical(match.group())
@@ -86,19 +85,20 @@ def read_line(line: Span, out: Reading, where: Where) -> None:
         return
     line, before = _without_commands(line, out, where), len(out.assignments)
     lines.read_line(line, out, where)
+    taken = Ranges((each.start, each.stop) for each in out.assignments[before:])
     for cut in _strings(line):
         if kernel.is_command_line(cut.text):
-            _add_arguments(cut, out, where, before)
+            _add_arguments(cut, out, where, taken)
     for run in _RUN.finditer(line.text):
         if kernel.holds_arguments(run[0]):
-            _add_arguments(line.cut(*run.span()), out, where, before)
+            _add_arguments(line.cut(*run.span()), out, where, taken)
     if match := _TUNED.search(line.text):
         pairs.read_options(line.cut(match.end()), canonical(match["module"]), out, where)
 
 
 def read_lists(piece: Span, out: Reading, where: Where) -> None:
     """Read each item of a list of arguments, of which one tells what they all are."""
-    before = Ranges(out)
+    before = _read_already(out)
     for group, item in ((_STRINGS, _STRING), (_DASHED, _DASHED_ITEM)):
         for match in group.finditer(piece.text):
             items = [inner.span(inner.lastindex or 0) for inner in item.finditer(piece.text, *match.span())]
@@ -122,16 +122,14 @@ def _without_commands(line: Span, out: Reading, where: Where) -> Span:
     return line
 
 
-def _add_arguments(cut: Span, out: Reading, where: Where, before: int) -> None:
-    """Read a command line, but what was read of it already."""
+def _add_arguments(cut: Span, out: Reading, where: Where, taken: Ranges) -> None:
+    """Read a command line, but what was read of it already, and note what was read now."""
     inside = Reading()
     kernel.read_arguments(cut, inside, where)
-    taken = [(each.start, each.stop) for each in out.assignments[before:]]
-    out.assignments += [
-        each
-        for each in inside.assignments
-        if not any(each.start < stop and start < each.stop for start, stop in taken)
-    ]
+    new = [each for each in inside.assignments if not taken.overlap(each.start, each.stop)]
+    for each in new:
+        taken.add(each.start, each.stop)
+    out.assignments += new
 
 
 def _strings(piece: Span) -> Iterator[Span]:
@@ -146,21 +144,7 @@ def _strings(piece: Span) -> Iterator[Span]:
             yield piece.cut(begin.end(), len(piece.text.rstrip().rstrip(",;")))
 
 
-class Ranges:
-    """The ranges of a text that were read, or passed over on purpose, for a quick look."""
-
-    def __init__(self, out: Reading) -> None:
-        spans = [(each.start, each.stop) for each in out.assignments]
-        spans += [(start, stop) for start, stop, _ in out.slips]
-        spans = sorted({*spans, *out.passed})
-        self._spans: list[tuple[int, int]] = []
-        for start, stop in spans:
-            if self._spans and start <= self._spans[-1][1]:
-                self._spans[-1] = (self._spans[-1][0], max(stop, self._spans[-1][1]))
-            else:
-                self._spans.append((start, stop))
-        self._starts = [start for start, _ in self._spans]
-
-    def overlap(self, start: int, stop: int) -> bool:
-        number = bisect_left(self._starts, stop)
-        return number > 0 and self._spans[number - 1][1] > start
+def _read_already(out: Reading) -> Ranges:
+    """Return what was read, or passed over on purpose."""
+    spans = [(each.start, each.stop) for each in out.assignments]
+    return Ranges([*spans, *((start, stop) for start, stop, _ in out.slips), *out.passed])
