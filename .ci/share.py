@@ -134,7 +134,14 @@ PARTS = (
         5,
         "packages",
         ("tests/packages/test_without_root.py", "tests/packages/test_workflows.py"),
-        (".github/*", ".pre-commit-hooks.yaml", "pyproject.toml", "requirements.lock", "packaging/*.py"),
+        (
+            ".github/*",
+            ".pre-commit-hooks.yaml",
+            "docs/how-to/check-a-repository.md",
+            "pyproject.toml",
+            "requirements.lock",
+            "packaging/*.py",
+        ),
     ),
     Part(
         "packages",

@@ -93,6 +93,11 @@ def parts(own: Identity) -> Iterator[Part]:
     yield Part(collection, r"^issues: (.*)$", urls["Issues"])
     yield Part("SECURITY.md", r"<(https://[^>]*)>", urls["Security"])
     yield Part("CODE_OF_CONDUCT.md", r"<([^>@]*@[^>]*)>", own.email)
+    repository_check = "docs/how-to/check-a-repository.md"
+    yield Part(repository_check, r"^  - repo: (.*)$", code)
+    yield Part(repository_check, r"^    rev: v(.*)$", version)
+    yield Part(repository_check, r"\bgit\+(\S*)@v", code)
+    yield Part(repository_check, rf"\bgit\+\S*@v({VERSION})$", version)
     for page in ("README.md", "packaging/README.md", "packaging/ansible/README.md"):
         yield Part(page, rf"rocmcfg[_-](?:amdgpu-)?({VERSION})(?=_(?:amd64|all)\.deb|\.tar\.gz)", version)
 
