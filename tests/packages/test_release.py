@@ -194,6 +194,27 @@ def test_a_checkout_that_differs_from_its_commit_is_refused(first: Path, tmp_pat
     assert not (copy / "dist").exists()
 
 
+def test_a_commit_with_two_versions_or_with_the_tag_of_another_is_refused(
+    first: Path, tmp_path: Path
+) -> None:
+    copy = tmp_path / "rocmcfg"
+    git(tmp_path, "clone", "--quiet", str(first), str(copy))
+    tools.require(SCRIPT["NEEDED"])
+    git(copy, "tag", "v9.9")
+    refused = release(copy)
+    assert refused.returncode == 1
+    assert f"the tag is v9.9, but the version in pyproject.toml is {VERSION}" in refused.stderr
+    git(copy, "tag", "--delete", "v9.9")
+    project = copy / "pyproject.toml"
+    project.write_text(project.read_text().replace(f'version = "{VERSION}"', 'version = "9.9"'))
+    git(copy, "commit", "--quiet", "--all", "--message", "version")
+    refused = release(copy)
+    assert refused.returncode == 1
+    assert "\nrocmcfg/__init__.py\n" in refused.stderr
+    assert "packaging/man/man1/rocmcfg.1: run docs/generate.py" in refused.stderr
+    assert not (copy / "dist").exists()
+
+
 def test_it_says_in_one_line_what_to_install(first: Path, tmp_path: Path) -> None:
     refused = release(first, PATH=str(tmp_path))
     assert refused.returncode == 1
