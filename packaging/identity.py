@@ -159,7 +159,7 @@ def outdated_by_others(root: Path, own: Identity) -> Iterator[str]:
 def wrong_with(tag: str, root: Path, own: Identity) -> str:
     """Return why the tag cannot be that of a release; empty if it can."""
     if tag != f"v{own.version}":
-        return f"the tag is {tag}, but the version in {SOURCE} is {own.version}"
+        return f"the tag {tag} is not v{own.version}, as the version in {SOURCE} asks for"
     if not re.search(
         rf"(?m)^## \[{re.escape(own.version)}\] - \d{{4}}-\d\d-\d\d$",
         (root / "CHANGELOG.md").read_text(encoding="utf-8"),

@@ -105,9 +105,9 @@ def test_placeholders_are_called_placeholders(copy: Path) -> None:
 
 def test_a_tag_is_that_of_the_version_which_has_a_date(copy: Path) -> None:
     script = [sys.executable, str(copy / "packaging/identity.py"), "--tag"]
-    assert (
-        run([*script, "v8.7.7"]).stderr == "the tag is v8.7.7, but the version in pyproject.toml is 8.7.6\n"
-    )
+    for tag in ("v8.7.7", "8.7.6"):
+        reason = run([*script, tag]).stderr
+        assert reason == f"the tag {tag} is not v8.7.6, as the version in pyproject.toml asks for\n"
     undated = run([*script, "v8.7.6"])
     assert undated.returncode == 1
     assert "CHANGELOG.md has no section `## [8.7.6] - YYYY-MM-DD`" in undated.stderr
