@@ -44,9 +44,9 @@ def test_no_file_differs_from_pyproject() -> None:
 def copy(identity: ModuleType, tmp_path: Path) -> Path:
     """The files that repeat the identity, of another version and at other addresses."""
     files = {part.file for part in identity.parts(identity.read(REPOSITORY))}
-    others = ("packaging/ansible/changelogs/changelog.yaml", "packaging/man/man1/rocmcfg.1", "CHANGELOG.md")
-    others += ("pyproject.toml", "packaging/identity.py", "packaging/debian/changelog")
-    for file in (*files, *others):
+    files |= {"packaging/ansible/changelogs/changelog.yaml", "packaging/man/man1/rocmcfg.1", "CHANGELOG.md"}
+    files |= {"pyproject.toml", "packaging/identity.py", "packaging/debian/changelog"}
+    for file in files:
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(REPOSITORY / file, tmp_path / file)
     project = tmp_path / "pyproject.toml"
