@@ -85,9 +85,9 @@ def _written(path: Path, text: str) -> Path:
 
 
 def test_doctor_lint_and_explain_run_from_a_checkout_without_root_and_without_a_package(
-    tmp_path: Path,
+    open_folder: Path,
 ) -> None:
-    place, home = tmp_path / "checkout", tmp_path / "home"
+    place, home = open_folder / "checkout", open_folder / "home"
     home.mkdir()
     checkout(place)
     *make, doctor, lint, explain = readme.commands("without root")
@@ -100,10 +100,8 @@ def test_doctor_lint_and_explain_run_from_a_checkout_without_root_and_without_a_
             "--regid=65534",
             "--clear-groups",
         ]
-        for path in (tmp_path, *tmp_path.rglob("*")):
+        for path in (open_folder, *open_folder.rglob("*")):
             os.chown(path, 65534, 65534, follow_symlinks=False)
-        for path in (*tmp_path.parents[:2],):
-            path.chmod(path.stat().st_mode | 0o011)
     python = f"{sys.base_prefix}/bin:{os.environ.get('PATH', os.defpath)}"
     environment = {
         "HOME": str(home),
