@@ -87,9 +87,11 @@ def _written(path: Path, text: str) -> Path:
 def test_doctor_lint_and_explain_run_from_a_checkout_without_root_and_without_a_package(
     open_folder: Path,
 ) -> None:
-    place, home = open_folder / "checkout", open_folder / "home"
+    home = open_folder / "home"
     home.mkdir()
+    place = home / "rocmcfg"  # as git names it where most people clone it to
     checkout(place)
+    before = set(os.listdir(place))
     *make, doctor, lint, explain = readme.commands("without root")
     assert [line.split()[1] for line in (doctor, lint, explain)] == ["doctor", "lint", "explain"]
     as_somebody = []
@@ -123,3 +125,4 @@ def test_doctor_lint_and_explain_run_from_a_checkout_without_root_and_without_a_
     assert "amdgpu.noretry=0" in said
     assert "amdgpu.ppfeaturemask" in said
     assert "rdna4-" in said
+    assert set(os.listdir(place)) - before <= {"build"}

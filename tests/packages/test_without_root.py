@@ -23,9 +23,9 @@ from .test_readme import build_tools, checkout
 
 REQUIREMENTS = Path(__file__).parent / "installers/requirements.txt"
 SDIST = f"rocmcfg-{rocmcfg.__version__}.tar.gz"
-PIP = "{home}/rocmcfg/bin/pip install {source}"
+PIP = "{home}/rocmcfg-venv/bin/pip install {source}"
 WAYS = {
-    "pip": f"{{python}} -m venv {{home}}/rocmcfg; {PIP}; ln -s rocmcfg/bin {{home}}/bin",
+    "pip": f"{{python}} -m venv {{home}}/rocmcfg-venv; {PIP}; ln -s rocmcfg-venv/bin {{home}}/bin",
     "pipx": "PIPX_BIN_DIR={home}/bin pipx install --python {python} {source}",
     "uv": "UV_TOOL_BIN_DIR={home}/bin uv tool install --no-python-downloads --python {python} {source}",
 }
