@@ -148,9 +148,9 @@ def outdated(root: Path, own: Identity) -> dict[str, str]:
 
 def outdated_by_others(root: Path, own: Identity) -> Iterator[str]:
     """Yield the files with the version that this script does not write, and what writes them."""
-    for page in sorted((root / "packaging/man").glob("man?/*")):
-        if f'"rocmcfg {own.version}"' not in page.read_text(encoding="utf-8"):
-            yield f"{page.relative_to(root)}: run docs/generate.py"
+    pages = (page.read_text(encoding="utf-8") for page in (root / "packaging/man").glob("man?/*"))
+    if any(f'"rocmcfg {own.version}"' not in text for text in pages):
+        yield "packaging/man: run docs/generate.py"
     changes = "packaging/ansible/changelogs/changelog.yaml"
     if f"\n  {own.version}:\n" not in (root / changes).read_text(encoding="utf-8"):
         yield f"{changes}: run `antsibull-changelog release` in packaging/ansible"

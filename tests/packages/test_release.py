@@ -215,7 +215,7 @@ def test_a_commit_with_two_versions_or_with_the_tag_of_another_is_refused(
     refused = release(copy)
     assert refused.returncode == 1
     assert "\nrocmcfg/__init__.py\n" in refused.stderr
-    assert "packaging/man/man1/rocmcfg.1: run docs/generate.py" in refused.stderr
+    assert "packaging/man: run docs/generate.py" in refused.stderr
     assert not (copy / "dist").exists()
 
 

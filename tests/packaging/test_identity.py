@@ -62,10 +62,10 @@ def test_another_version_and_other_addresses_reach_every_file(copy: Path) -> Non
     checked = run([sys.executable, str(script), "--check"])
     assert checked.returncode == 1
     assert checked.stdout.splitlines() == [
-        "packaging/man/man1/rocmcfg.1: run docs/generate.py",
+        "packaging/man: run docs/generate.py",
         "packaging/ansible/changelogs/changelog.yaml: run `antsibull-changelog release` in packaging/ansible",
     ]
-    for file, *_ in (line.partition(": ") for line in checked.stdout.splitlines()):
+    for file in ("packaging/man/man1/rocmcfg.1", "packaging/ansible/changelogs/changelog.yaml"):
         (copy / file).write_text((copy / file).read_text().replace(rocmcfg.__version__, "8.7.6"))
     assert run([sys.executable, str(script), "--check"]).returncode == 0
     left = {
