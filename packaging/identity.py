@@ -2,7 +2,8 @@
 """Writes the version and the addresses of pyproject.toml into every other file that repeats them.
 
     packaging/identity.py                # after a change of pyproject.toml
-    packaging/identity.py --check        # exit 1, and the files that differ
+    packaging/identity.py --check        # exit 1, and the files that differ, also those that others write
+    packaging/identity.py --tag TAG      # exit 1 if the tag is not that of a release of this version
     packaging/identity.py --published    # exit 1 while the addresses are placeholders
 
 The addresses are those of [project.urls] and of the first maintainer. `.invalid` (RFC 2606) can never exist,
@@ -93,6 +94,11 @@ def parts(own: Identity) -> Iterator[Part]:
     yield Part(collection, r"^issues: (.*)$", urls["Issues"])
     yield Part("SECURITY.md", r"<(https://[^>]*)>", urls["Security"])
     yield Part("CODE_OF_CONDUCT.md", r"<([^>@]*@[^>]*)>", own.email)
+    repository_check = "docs/how-to/check-a-repository.md"
+    yield Part(repository_check, r"^  - repo: (.*)$", code)
+    yield Part(repository_check, r"^    rev: v(.*)$", version)
+    yield Part(repository_check, r"\bgit\+(\S*)@v", code)
+    yield Part(repository_check, rf"\bgit\+\S*@v({VERSION})$", version)
     for page in ("README.md", "packaging/README.md", "packaging/ansible/README.md"):
         yield Part(page, rf"rocmcfg[_-](?:amdgpu-)?({VERSION})(?=_(?:amd64|all)\.deb|\.tar\.gz)", version)
 
@@ -140,12 +146,40 @@ def outdated(root: Path, own: Identity) -> dict[str, str]:
     return {f: text for f, text in texts.items() if text != (root / f).read_text(encoding="utf-8")}
 
 
+def outdated_by_others(root: Path, own: Identity) -> Iterator[str]:
+    """Yield the files with the version that this script does not write, and what writes them."""
+    pages = (page.read_text(encoding="utf-8") for page in (root / "packaging/man").glob("man?/*"))
+    if any(f'"rocmcfg {own.version}"' not in text for text in pages):
+        yield "packaging/man: run docs/generate.py"
+    changes = "packaging/ansible/changelogs/changelog.yaml"
+    if f"\n  {own.version}:\n" not in (root / changes).read_text(encoding="utf-8"):
+        yield f"{changes}: run `antsibull-changelog release` in packaging/ansible"
+
+
+def wrong_with(tag: str, root: Path, own: Identity) -> str:
+    """Return why the tag cannot be that of a release; empty if it can."""
+    if tag != f"v{own.version}":
+        return f"the tag {tag} is not v{own.version}, as the version in {SOURCE} asks for"
+    if not re.search(
+        rf"(?m)^## \[{re.escape(own.version)}\] - \d{{4}}-\d\d-\d\d$",
+        (root / "CHANGELOG.md").read_text(encoding="utf-8"),
+    ):
+        return f"the tag is {tag}, but CHANGELOG.md has no section `## [{own.version}] - YYYY-MM-DD`"
+    return ""
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="packaging/identity.py", description="Write version and addresses.")
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if a file differs")
     parser.add_argument("--published", action="store_true", help="exit 1 while an address is a placeholder")
+    parser.add_argument("--tag", help="write nothing; exit 1 if this cannot be the tag of this version")
     options = parser.parse_args()
     own = read(REPOSITORY)
+    if options.tag is not None:
+        problem = wrong_with(options.tag, REPOSITORY, own)
+        if problem:
+            print(problem, file=sys.stderr)
+        return 1 if problem else 0
     if options.published:
         for address in own.placeholders:
             print(f"{SOURCE}: {address} is a placeholder", file=sys.stderr)
@@ -155,7 +189,10 @@ def main() -> int:
         print(file if options.check else f"written: {file}")
         if not options.check:
             (REPOSITORY / file).write_text(text, encoding="utf-8")
-    return 1 if options.check and differing else 0
+    by_others = list(outdated_by_others(REPOSITORY, own))
+    for line in by_others:
+        print(line)
+    return 1 if options.check and (differing or by_others) else 0
 
 
 if __name__ == "__main__":

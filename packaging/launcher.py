@@ -10,7 +10,7 @@ import sys
 
 # The Pythons for which the package has compiled libraries. Empty: it uses the distribution's.
 PYTHONS = ()
-# Where the distribution keeps its libraries, for a package that uses them.
+# Where the distribution keeps its libraries, for a package that uses them; {python} is the version of Python.
 SYSTEM = ()
 
 
@@ -26,8 +26,9 @@ def main():
     prefix = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
     # Not an absolute path: a package that was only unpacked, for example on a rescue disk, must run as well.
     libraries = os.path.join(prefix, "lib", "rocmcfg")
+    system = [path.replace("{python}", name(version)) for path in SYSTEM]
     # After the standard library, which no bundled library may shadow.
-    sys.path += [os.path.join(libraries, "cp" + name(version).replace(".", "")), libraries, *SYSTEM]
+    sys.path += [os.path.join(libraries, "cp" + name(version).replace(".", "")), libraries, *system]
     # The package's scripts write and remove bytecode; a run must not leave files that they do not know.
     sys.dont_write_bytecode = True
     try:

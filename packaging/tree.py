@@ -269,7 +269,7 @@ class Layout:
 
     zsh: str
     licences: str | None
-    system_libraries: str | None
+    system_libraries: Sequence[str]
 
 
 def install(destdir: Path, libraries: Libraries | None, layout: Layout) -> None:
@@ -287,11 +287,10 @@ def install(destdir: Path, libraries: Libraries | None, layout: Layout) -> None:
     _write(destdir / "usr/bin/rocmcfg", launcher(pythons, layout.system_libraries), 0o755)
 
 
-def launcher(pythons: Sequence[str], system_libraries: str | None) -> bytes:
+def launcher(pythons: Sequence[str], system_libraries: Sequence[str]) -> bytes:
     text = (REPOSITORY / "packaging/launcher.py").read_text(encoding="utf-8")
     known = tuple(_numbers(python) for python in pythons)
-    system = (system_libraries,) if system_libraries else ()
-    for name, value in (("PYTHONS", known), ("SYSTEM", system)):
+    for name, value in (("PYTHONS", known), ("SYSTEM", tuple(system_libraries))):
         line = f"\n{name} = ()"
         if text.count(line) != 1:
             raise CannotBuild(f"packaging/launcher.py has no line `{name} = ()`")
@@ -370,10 +369,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     installing.add_argument(
         "--system-libraries",
+        action="append",
+        default=[],
         nargs="?",
         const="/usr/lib/python3/dist-packages",
         metavar="DIR",
-        help="use the distribution's libraries in DIR (Debian's: /usr/lib/python3/dist-packages)",
+        help="use the distribution's libraries in DIR, where {python} stands for 3.14 and so on (repeatable; "
+        "Debian's: /usr/lib/python3/dist-packages)",
     )
     installing.add_argument("--zsh", default=ZSH, metavar="DIR", help=f"for the completion of zsh ({ZSH})")
     installing.add_argument(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -28,6 +29,15 @@ _NEEDED = {
     "mmdebstrap": "mmdebstrap",
 }
 NewRoot = Callable[..., Root]
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A new folder that every user can reach; those of pytest are for their owner alone."""
+    with tempfile.TemporaryDirectory(prefix="rocmcfg-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        yield folder
 
 
 @pytest.fixture(scope="session")

@@ -99,8 +99,6 @@ class Root:
         self, command: str, *, env: Mapping[str, str] | None = None, read_only: bool = False
     ) -> subprocess.CompletedProcess[str]:
         """Run a shell command as root of this system; stdout and stderr come in one, as on a terminal."""
-        for name in ("upper", "work", "merged"):
-            (self.work / name).mkdir(exist_ok=True)
         variables = {
             "PATH": PATH,
             "HOME": "/root",
@@ -110,8 +108,15 @@ class Root:
             **(env or {}),
         }
         settings = [f"{name}={value}" for name, value in variables.items()]
-        inside = ["chroot", "merged", "/usr/bin/env", "-i", *settings, "/bin/sh", "-c", command]
-        script = "\n".join([*self._mounts(read_only), f"exec {shlex.join(inside)}"])
+        return self.from_outside(
+            "chroot", "merged", "/usr/bin/env", "-i", *settings, "/bin/sh", "-c", command, read_only=read_only
+        )
+
+    def from_outside(self, *argv: str, read_only: bool = False) -> subprocess.CompletedProcess[str]:
+        """Run a program of this machine, in a folder where the system is `merged`."""
+        for name in ("upper", "work", "merged"):
+            (self.work / name).mkdir(exist_ok=True)
+        script = "\n".join([*self._mounts(read_only), f"exec {shlex.join(argv)}"])
         alone = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--net", "--uts", "--ipc"]
         return subprocess.run(
             [*alone, "sh", "-ec", script],

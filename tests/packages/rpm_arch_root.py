@@ -70,15 +70,18 @@ class Root:
         }
 
 
-def new_root(wheels: Path, work: Path) -> Root:
-    """With the sources in /src: the sdist, the same unpacked, and the wheels."""
+def new_root(wheels: Path | None, work: Path) -> Root:
+    """With the sources in /src: the sdist, the same unpacked, and wheels."""
     require_tools()
 
     def build(into: Path) -> None:
         roots.debootstrap(SUITE, PACKAGES, into)
 
     root = Root(roots.Root(roots.cached("root-rpm-arch", f"{SUITE}{PACKAGES}", build), work))
-    shutil.copytree(wheels, root.inside("/src/wheels"))
+    if wheels is None:
+        root.inside("/src").mkdir(parents=True)
+    else:
+        shutil.copytree(wheels, root.inside("/src/wheels"))
     sdist = [sys.executable, "-m", "build", "--sdist", "--no-isolation", str(roots.REPOSITORY)]
     roots.must([*sdist, "--outdir", str(root.inside("/src"))])
     root.run("tar", "-xf", f"{SOURCE}.tar.gz", "-C", "/src", "--no-same-owner")

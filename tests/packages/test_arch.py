@@ -1,8 +1,10 @@
 """The Arch package: built by the real makepkg as it asks to be (not as root, sums checked),
-read, then installed, run, upgraded and removed by the real pacman. Debian has no namcap to ask."""
+read, then installed, run, upgraded and removed by the real pacman. Debian has no namcap to
+ask; packaging/README.md has what it said elsewhere."""
 
 from __future__ import annotations
 
+import re
 import shutil
 import stat
 import tarfile
@@ -102,6 +104,24 @@ def test_its_metadata_name_the_pythons_that_it_carries_and_what_pacman_runs(root
     }
     assert "arch = x86_64" in info
     assert content(root, ".INSTALL") == (HERE / "rocmcfg.install").read_text()
+
+
+# The package of Arch that has the program of a script's first line.
+INTERPRETERS = {"python": "python", "python3": "python", "sh": "bash"}
+
+
+def test_it_depends_on_what_runs_its_scripts(root: Root) -> None:
+    """As namcap demands it; templates count, since rocmcfg writes scripts from them."""
+    depends = set(re.findall(r"(?m)^depend = ([a-z-]+)", content(root, ".PKGINFO")))
+    programs = set()
+    with tarfile.open(root.inside(PACKAGE)) as archive:
+        for member in archive:
+            file = archive.extractfile(member)
+            line = file.readline() if file else b""
+            if match := re.match(rb"#! ?/usr/bin/env (\w+)|#! ?/(?:\w+/)*(\w+)", line):
+                programs.add((match[1] or match[2]).decode())
+    assert "sh" in programs
+    assert {INTERPRETERS[program] for program in programs} <= depends
 
 
 def test_the_srcinfo_is_what_makepkg_makes_of_the_pkgbuild(root: Root) -> None:

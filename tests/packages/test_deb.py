@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -125,6 +126,28 @@ def test_a_build_without_a_wheel_says_which_and_leaves_no_package(wheels: Path, 
     with pytest.raises(RuntimeError, match=r"cp312 lacks pydantic-core==.*`tree.py fetch` again"):
         build_deb(short, tmp_path / "out")
     assert list((tmp_path / "out").iterdir()) == []
+
+
+@pytest.mark.parametrize("options", [("--wheels", "none"), ("--source", "--sdist", "none.tar.gz")])
+def test_a_build_says_which_of_its_files_does_not_exist(
+    debian_tools: None, tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    command = [str(REPOSITORY / "packaging/debian/build"), "--output", "out", *options]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (1, f"build: {options[-1]} does not exist\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_source_package_is_made_of_an_sdist_beside(debian_tools: None, tmp_path: Path) -> None:
+    sdist = tmp_path / "rocmcfg-0.1.0.tar.gz"
+    with tarfile.open(sdist, "w:gz") as archive:
+        for name in ("packaging", "rocmcfg", "pyproject.toml", "CHANGELOG.md"):
+            archive.add(REPOSITORY / name, f"rocmcfg-0.1.0/{name}")
+    options = ["--output", "out", "--source", "--sdist", sdist.name]
+    command = [str(REPOSITORY / "packaging/debian/build"), *options]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "out/rocmcfg_0.1.0.orig.tar.gz").read_bytes() == sdist.read_bytes()
 
 
 def test_a_build_without_pip_says_so_before_it_starts(debian_tools: None, tmp_path: Path) -> None:

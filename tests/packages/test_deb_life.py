@@ -71,7 +71,7 @@ def test_from_install_to_purge_with_an_applied_configuration(
     root.ok("/etc/kernel/postinst.d/rocmcfg 6.14.0-37-generic")
 
     said = root.ok(PURGE)
-    assert f"{STATE} stays" in said
+    assert f"{STATE} is kept" in said
     assert root.exists(f"{STATE}/receipt.json")
 
     root.ok(f"sudo sh {STATE}/undo.sh")
@@ -206,7 +206,7 @@ def test_an_interrupted_change_is_named_and_its_record_survives_a_purge(new_root
     root = new_root("bookworm", installed=True)
     root.ok(f"mkdir -p $(dirname {JOURNAL}); printf '{HALF}' >{JOURNAL}")
     assert "sudo rocmcfg recover" in root.ok(REMOVE)
-    assert "stays" in root.ok(PURGE)
+    assert "is kept" in root.ok(PURGE)
     assert root.exists(JOURNAL)
 
 

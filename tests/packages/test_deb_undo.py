@@ -46,8 +46,18 @@ def test_it_needs_no_path_and_keeps_what_somebody_added(removed: Callable[[], Ro
     assert not root.exists("/root/ran"), "no image had anything of rocmcfg"
 
 
-def test_a_menu_that_was_not_made_again_is_not_taken_back(removed: Callable[[], Root]) -> None:
+def test_a_menu_whose_program_is_missing_is_put_back_from_its_copy(removed: Callable[[], Root]) -> None:
     root = removed()
+    root.ok("mv /usr/sbin/update-grub /root/")
+    said = root.ok(UNDO)
+    assert "restored from a copy, because the program that generates it did not run" in said
+    assert root.ok(MENU) == "0\n"
+    assert not root.exists(STATE)
+
+
+def test_a_menu_that_was_made_since_needs_its_program(removed: Callable[[], Root]) -> None:
+    root = removed()
+    root.ok("echo '# a newer kernel' >>/boot/grub/grub.cfg")
     root.ok("mv /usr/sbin/update-grub /root/")
     done = root.run(UNDO)
     assert done.returncode == 1
@@ -60,7 +70,7 @@ def test_a_menu_that_was_not_made_again_is_not_taken_back(removed: Callable[[], 
     assert done.returncode == 1
     assert "failed: update-grub." in done.stdout
     assert f"run again: sudo {UNDO}" in done.stdout
-    assert f"{STATE} stays" in root.ok(PURGE)
+    assert f"{STATE} is kept" in root.ok(PURGE)
 
     root.ok("rm /usr/local/sbin/update-grub")
     root.ok(UNDO)

@@ -19,6 +19,7 @@ from tests.support.shared import cache, fetched, made_once
 
 SITE = SOURCE / "docs/site"
 WIDTHS = (390, 768, 1280)
+TEXT = 14  # pixels, in the pictures as they are
 PAGES = ("index", "tutorial/from-a-crash-to-a-fix", "how-to/rescue-shell", "reference/profiles", "design")
 
 
@@ -129,3 +130,11 @@ def test_no_page_scrolls_sideways(manual: Path, window: Browser, page: str, widt
     window.open(f"file://{manual}/{page}.html")
     assert window.run("document.documentElement.scrollWidth <= innerWidth")
     assert window.run("[...document.images].every(image => image.naturalWidth > 0)")
+
+
+def test_the_text_of_a_picture_can_be_read_on_a_phone(manual: Path, window: Browser) -> None:
+    window.look(min(WIDTHS))
+    window.open(f"file://{manual}/index.html")
+    scales = window.run("[...document.images].map(image => image.width / image.naturalWidth)")
+    assert len(scales) == 2
+    assert min(scales) * TEXT >= 10

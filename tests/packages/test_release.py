@@ -73,9 +73,13 @@ def release(folder: Path, *options: str, **environment: str) -> subprocess.Compl
 @pytest.fixture(scope="module")
 def released(wheels: Path, first: Path) -> Path:
     tools.require(SCRIPT["NEEDED"])
+    (first / "dist").mkdir()
+    (first / "dist/rocmcfg-0.0.1.tar.gz").write_text("of another release")
     done = release(first, "--wheels", str(wheels))
     assert done.returncode == 0, done.stderr
     assert done.stdout == (first / "dist/SHA256SUMS").read_text()
+    assert f"{first}/dist also has files that are not of this release: rocmcfg-0.0.1.tar.gz" in done.stderr
+    (first / "dist/rocmcfg-0.0.1.tar.gz").unlink()
     return first / "dist"
 
 
@@ -192,6 +196,35 @@ def test_a_checkout_that_differs_from_its_commit_is_refused(first: Path, tmp_pat
         "the checkout differs from its commit; commit or remove:\n M README.md\n?? new.py" in refused.stderr
     )
     assert not (copy / "dist").exists()
+
+
+def test_a_commit_with_two_versions_or_with_the_tag_of_another_is_refused(
+    first: Path, tmp_path: Path
+) -> None:
+    copy = tmp_path / "rocmcfg"
+    git(tmp_path, "clone", "--quiet", str(first), str(copy))
+    tools.require(SCRIPT["NEEDED"])
+    git(copy, "tag", "v9.9")
+    refused = release(copy)
+    assert refused.returncode == 1
+    assert f"the tag v9.9 is not v{VERSION}" in refused.stderr
+    git(copy, "tag", "--delete", "v9.9")
+    project = copy / "pyproject.toml"
+    project.write_text(project.read_text().replace(f'version = "{VERSION}"', 'version = "9.9"'))
+    git(copy, "commit", "--quiet", "--all", "--message", "version")
+    refused = release(copy)
+    assert refused.returncode == 1
+    assert "\nrocmcfg/__init__.py\n" in refused.stderr
+    assert "packaging/man: run docs/generate.py" in refused.stderr
+    assert not (copy / "dist").exists()
+
+
+def test_wheels_that_are_not_there_are_missed_before_anything_is_built(first: Path) -> None:
+    tools.require(SCRIPT["NEEDED"])
+    refused = release(first, "--wheels", "/no/such/wheels")
+    assert refused.returncode == 1
+    reason = "/no/such/wheels does not exist; without --wheels they are fetched"
+    assert refused.stderr == f"packaging/release: {reason}\n"
 
 
 def test_it_says_in_one_line_what_to_install(first: Path, tmp_path: Path) -> None:

@@ -23,9 +23,9 @@ from .test_readme import build_tools, checkout
 
 REQUIREMENTS = Path(__file__).parent / "installers/requirements.txt"
 SDIST = f"rocmcfg-{rocmcfg.__version__}.tar.gz"
-PIP = "{home}/rocmcfg/bin/pip install {source}"
+PIP = "{home}/rocmcfg-venv/bin/pip install {source}"
 WAYS = {
-    "pip": f"{{python}} -m venv {{home}}/rocmcfg; {PIP}; ln -s rocmcfg/bin {{home}}/bin",
+    "pip": f"{{python}} -m venv {{home}}/rocmcfg-venv; {PIP}; ln -s rocmcfg-venv/bin {{home}}/bin",
     "pipx": "PIPX_BIN_DIR={home}/bin pipx install --python {python} {source}",
     "uv": "UV_TOOL_BIN_DIR={home}/bin uv tool install --no-python-downloads --python {python} {source}",
 }
@@ -82,28 +82,33 @@ def runs(command: Sequence[str]) -> bool:
     return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
+def runs_for_somebody(program: str) -> bool:
+    """By a shell: what setpriv itself starts is still found with root's rights."""
+    return runs([*SOMEBODY, "sh", "-ec", f"{shlex.quote(program)} -V"])
+
+
 @pytest.mark.parametrize(("way", "source"), [("pip", SDIST), ("pipx", "checkout"), ("uv", SDIST)])
 @pytest.mark.parametrize("end", ["oldest", "newest"])
 def test_on_the_ends_of_this_machines_pythons(
-    sources: Path, installers: Path, tmp_path: Path, way: str, source: str, end: str
+    sources: Path, installers: Path, open_folder: Path, way: str, source: str, end: str
 ) -> None:
     versions = pythons()
     version = [*versions][0 if end == "oldest" else -1]
     if end == "newest" and len(versions) == 1:
         pytest.skip(f"Python {version} is the only one here")
-    install(sources / source, installers, tmp_path, way, versions[version], version)
+    install(sources / source, installers, open_folder, way, versions[version], version)
 
 
-def test_on_the_pythons_between(sources: Path, installers: Path, tmp_path: Path) -> None:
+def test_on_the_pythons_between(sources: Path, installers: Path, open_folder: Path) -> None:
     for version, program in [*pythons().items()][1:-1]:
-        (tmp_path / version).mkdir()
-        install(sources / "checkout", installers, tmp_path / version, "pip", program, version)
+        (open_folder / version).mkdir()
+        install(sources / "checkout", installers, open_folder / version, "pip", program, version)
 
 
-def install(source: Path, installers: Path, tmp_path: Path, way: str, python: str, version: str) -> None:
-    home, programs, place = tmp_path / "home", tmp_path / "programs", tmp_path / "source" / source.name
-    for folder in (home, programs, place.parent):
-        folder.mkdir()
+def install(source: Path, installers: Path, folder: Path, way: str, python: str, version: str) -> None:
+    home, programs, place = folder / "home", folder / "programs", folder / "source" / source.name
+    for part in (home, programs, place.parent):
+        part.mkdir()
     if source.is_dir():
         shutil.copytree(source, place, symlinks=True)
     else:
@@ -115,12 +120,10 @@ def install(source: Path, installers: Path, tmp_path: Path, way: str, python: st
     environment = {"HOME": str(home), "PATH": f"{programs}:{os.environ['PATH']}", "PYTHONPATH": ""}
     as_somebody: tuple[str, ...] = ()
     # a Python or a cache below /root is for root alone
-    if os.geteuid() == 0 and all(runs([*SOMEBODY, program, "-V"]) for program in (python, sys.executable)):
+    if os.geteuid() == 0 and all(map(runs_for_somebody, (python, sys.executable))):
         as_somebody = SOMEBODY
-        for path in (tmp_path, *tmp_path.rglob("*")):
+        for path in (folder, *folder.rglob("*")):
             os.chown(path, 65534, 65534, follow_symlinks=False)
-        for path in tmp_path.parents[:2]:
-            path.chmod(path.stat().st_mode | 0o011)
 
     def run(line: str) -> str:
         return fetched([*as_somebody, "sh", "-ec", line], "what rocmcfg needs", env=environment)

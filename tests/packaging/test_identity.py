@@ -44,7 +44,9 @@ def test_no_file_differs_from_pyproject() -> None:
 def copy(identity: ModuleType, tmp_path: Path) -> Path:
     """The files that repeat the identity, of another version and at other addresses."""
     files = {part.file for part in identity.parts(identity.read(REPOSITORY))}
-    for file in (*files, "pyproject.toml", "packaging/identity.py", "packaging/debian/changelog"):
+    files |= {"packaging/ansible/changelogs/changelog.yaml", "packaging/man/man1/rocmcfg.1", "CHANGELOG.md"}
+    files |= {"pyproject.toml", "packaging/identity.py", "packaging/debian/changelog"}
+    for file in files:
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(REPOSITORY / file, tmp_path / file)
     project = tmp_path / "pyproject.toml"
@@ -57,6 +59,14 @@ def test_another_version_and_other_addresses_reach_every_file(copy: Path) -> Non
     script = copy / "packaging/identity.py"
     done = run([sys.executable, str(script)])
     assert done.returncode == 0, done.stderr
+    checked = run([sys.executable, str(script), "--check"])
+    assert checked.returncode == 1
+    assert checked.stdout.splitlines() == [
+        "packaging/man: run docs/generate.py",
+        "packaging/ansible/changelogs/changelog.yaml: run `antsibull-changelog release` in packaging/ansible",
+    ]
+    for file in ("packaging/man/man1/rocmcfg.1", "packaging/ansible/changelogs/changelog.yaml"):
+        (copy / file).write_text((copy / file).read_text().replace(rocmcfg.__version__, "8.7.6"))
     assert run([sys.executable, str(script), "--check"]).returncode == 0
     left = {
         (str(file.relative_to(copy)), line)
@@ -67,7 +77,8 @@ def test_another_version_and_other_addresses_reach_every_file(copy: Path) -> Non
         or re.search(rf"(?<![\d.]){re.escape(rocmcfg.__version__)}(?![\d.])", line)
     }
     # an entry of a changelog stays that of its version
-    assert {file for file, _ in left} <= {"packaging/debian/changelog", "packaging/rpm/rocmcfg.spec"}, left
+    changelogs = {"packaging/debian/changelog", "packaging/rpm/rocmcfg.spec", "CHANGELOG.md"}
+    assert {file for file, _ in left} <= changelogs, left
     assert (copy / "packaging/debian/changelog").read_text().startswith("rocmcfg (8.7.6) unstable")
     spec = (copy / "packaging/rpm/rocmcfg.spec").read_text().split("%changelog\n")[1]
     assert re.match(
@@ -90,6 +101,19 @@ def test_placeholders_are_called_placeholders(copy: Path) -> None:
     assert run([sys.executable, str(script), "--published"]).returncode == 0
     if "rocmcfg.invalid" in (REPOSITORY / "pyproject.toml").read_text():
         assert run([sys.executable, str(SCRIPT), "--published"]).returncode == 1
+
+
+def test_a_tag_is_that_of_the_version_which_has_a_date(copy: Path) -> None:
+    script = [sys.executable, str(copy / "packaging/identity.py"), "--tag"]
+    for tag in ("v8.7.7", "8.7.6"):
+        reason = run([*script, tag]).stderr
+        assert reason == f"the tag {tag} is not v8.7.6, as the version in pyproject.toml asks for\n"
+    undated = run([*script, "v8.7.6"])
+    assert undated.returncode == 1
+    assert "CHANGELOG.md has no section `## [8.7.6] - YYYY-MM-DD`" in undated.stderr
+    changelog = copy / "CHANGELOG.md"
+    changelog.write_text(re.sub(r"## \[.*", "## [8.7.6] - 2027-01-02", changelog.read_text(), count=1))
+    assert run([*script, "v8.7.6"]).returncode == 0
 
 
 def test_a_file_without_its_part_stops_it(copy: Path) -> None:

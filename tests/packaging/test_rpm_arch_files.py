@@ -13,6 +13,7 @@ from tests.support.tools import require_tool, run
 PACKAGING = Path(__file__).parents[2] / "packaging"
 SPEC = (PACKAGING / "rpm/rocmcfg.spec").read_text(encoding="utf-8")
 PKGBUILD = (PACKAGING / "arch/PKGBUILD").read_text(encoding="utf-8")
+RULES = (PACKAGING / "debian/rules").read_text(encoding="utf-8")
 TREE = runpy.run_path(str(PACKAGING / "tree.py"))
 LOCK = TREE["read_lock"](TREE["LOCK"].read_text(encoding="utf-8"))
 
@@ -29,6 +30,30 @@ def test_the_spec_asks_for_the_pythons_that_there_are_libraries_for() -> None:
     first, last = TREE["PYTHONS"][0], TREE["PYTHONS"][-1]
     after = f"3.{int(last.partition('.')[2]) + 1}"
     assert f"(python3 >= {first} with python3 < {after})" in SPEC
+
+
+def test_a_package_without_libraries_asks_for_the_ranges_of_pyproject() -> None:
+    """That of Debian and that of Fedora; each end of a range is tested."""
+    text = (PACKAGING.parent / "pyproject.toml").read_text(encoding="utf-8")
+    listed = re.search(r"(?ms)^dependencies = \[\n(.*?)^\]", text)
+    assert listed is not None
+    ranges = re.findall(r'(?m)^  "([a-z0-9]+)>=([\d.]+)(?:,<([\d.]+))?"', listed[1])
+    assert {name for name, *_ in ranges} == {"typer", "pydantic", "jinja2", "distro", "sh"}
+    rules = re.search(r"(?m)^RANGE := (python3 \(>= 3\.11~\)(?:.*\\\n)*.*)", RULES)
+    assert rules is not None
+    debian = set(re.split(r", *(?:\\\n *)?", rules[1])) - {"python3 (>= 3.11~)"}
+    fedora = set(re.findall(r"(?m)^%1:  (\(?python3dist.*?)(?: \\)?$", SPEC))
+    wanted_by_debian, wanted_by_fedora = set(), set()
+    for name, least, below in ranges:
+        wanted_by_debian.add(f"python3-{name} (>= {least})")
+        one = f"python3dist({name})"
+        if below:
+            wanted_by_debian.add(f"python3-{name} (<< {below}~)")
+            wanted_by_fedora.add(f"({one} >= {least} with {one} < {below}~~)")
+        else:
+            wanted_by_fedora.add(f"{one} >= {least}")
+    assert debian == wanted_by_debian
+    assert fedora == wanted_by_fedora
 
 
 def test_the_version_is_the_same_everywhere() -> None:

@@ -109,7 +109,7 @@ def test_a_python_without_libraries_ends_in_one_line(
     tree: ModuleType, tmp_path: Path, pythons: tuple[str, ...]
 ) -> None:
     launcher = tmp_path / "rocmcfg"
-    launcher.write_bytes(tree.launcher(pythons, None))
+    launcher.write_bytes(tree.launcher(pythons, ()))
     done = started(launcher)
     assert done.returncode == 1
     if ".".join(map(str, sys.version_info[:2])) in pythons:
