@@ -127,7 +127,7 @@ def test_miopen_settings_have_stored_choices_removed_after_a_rollback_and_not_be
     for name, setting in settings(profile):
         if name.startswith("env.MIOPEN_DEBUG_CONV_"):
             assert "ufdb" not in setting["because"]
-            assert "remove ~/.config/miopen/*.ufdb.txt once after a rollback" in setting["cost"]
+            assert "after a rollback, remove ~/.config/miopen/*.ufdb.txt once" in setting["cost"]
 
 
 def test_no_profile_overrides_the_architecture() -> None:
@@ -162,7 +162,7 @@ def test_runtime_power_off_is_not_forbidden_where_the_driver_never_uses_it() -> 
 def test_the_lockup_timeout_is_not_said_to_govern_the_queues_of_rocm(profile: str) -> None:
     """amdkfd reads neither the parameter nor the timeouts, and AMD's DKMS driver has the two seconds too."""
     (setting,) = (s for s in LOADED[profile].settings if s.id == "amdgpu.lockup_timeout")
-    assert "whose own queues are not timed" in setting.because
+    assert "HIP's queues have no such timeout" in setting.because
     assert {bool(when.dkms) for when in setting.when} == {True, False}
 
 

@@ -92,11 +92,11 @@ def test_the_answer_comes_first_and_its_commands_can_be_copied(host: Path) -> No
         at += 1
         command = command[:-1] + lines[at]
     assert command.split() == ["sudo", "rocmcfg", "apply", "--profile", "gfx1201", "--root", str(host)]
-    assert "Costs: Slower matrix products" in found.out
+    assert "Costs: Matrix products are slower" in found.out
     assert "DTVB1" not in found.out
     assert "0.8" not in found.out, "scores are for -v"
     assert "  It also sets what else this GPU needs; it shows all changes and asks first." in lines
-    assert "Also: PyTorch's own 2.7 to 2.11 (`pip show torch`) take" in lines, "without it it is no cure"
+    assert "Also: PyTorch's own 2.7 to 2.11 (`pip show torch`) treat" in lines, "without it it is no cure"
     assert len(lines) <= 14
     assert "; the permanent fix covers it too" not in found.out
 
