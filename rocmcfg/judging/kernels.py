@@ -5,10 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from rocmcfg.model.catalogue import Catalogue, Epoch
+from rocmcfg.model.catalogue import Catalogue, Epoch, Parameter
 from rocmcfg.model.facts import Kernel, Machine
+from rocmcfg.model.regex import fullmatch
 from rocmcfg.model.shape import NamedTuple
 from rocmcfg.model.spelling import IllegalValue, ParamType, printed, stored
+
+_TEXTS = frozenset({ParamType.CHARP, ParamType.STRING})
 
 
 class Declaration(NamedTuple):
@@ -16,7 +19,7 @@ class Declaration(NamedTuple):
     holds two types if the kernel itself was never read and the releases next to it disagree. `certain`: its
     presence is certain. `typed`: its type is certain; a guess never refuses a value. `asked`: the module
     itself declares it. `span`: the release stands for a range of kernels, because no kernel of the machine is
-    known. `seen`: sysfs has it.
+    known. `seen`: sysfs has it. `parameter` is what the catalogue knows of it.
     """
 
     release: str
@@ -27,6 +30,7 @@ class Declaration(NamedTuple):
     asked: bool = False
     span: bool = False
     seen: bool = False
+    parameter: Parameter | None = None
 
     @property
     def present(self) -> bool | None:
@@ -48,6 +52,9 @@ class Declaration(NamedTuple):
                 stored(_known(type), text)
             except IllegalValue as problem:
                 refusals.append(str(problem))
+                continue
+            if _known(type) in _TEXTS:
+                refusals += _stops(self.parameter, text or "")
         return refusals
 
     def reads_back(self, text: str | None) -> str:
@@ -65,6 +72,13 @@ class Declaration(NamedTuple):
         return bool(self.types) and len(self.reasons(text)) == len(self.types)
 
 
+def _stops(parameter: Parameter | None, text: str) -> list[str]:
+    """Return why the driver starts no GPU with a text that the kernel accepts."""
+    if parameter is None or not parameter.must_be or fullmatch(parameter.pattern, text) is not None:
+        return []
+    return [f"{text!r} is not {parameter.must_be}, and {parameter.module} starts no GPU with it"]
+
+
 def _known(type: str) -> ParamType:
     try:
         return ParamType(type)
@@ -78,12 +92,15 @@ def declarations(
     """Return the declarations of a parameter by the machine's kernels, or by every kernel in the catalogue if
     none is known. Kernels about which nothing is known are left out. `seen` says whether sysfs of the running
     kernel has the parameter."""
+    parameter = catalogue.parameters.get(id)
     if machine.kernels:
         declared = (_declaration(id, kernel, catalogue, seen) for kernel in machine.kernels)
-        return [declaration for declaration in declared if declaration is not None]
-    parameter = catalogue.parameters.get(id)
+        return [each._replace(parameter=parameter) for each in declared if each is not None]
     epochs: Sequence[Epoch] = parameter.epochs if parameter is not None else ()
-    return [Declaration(f"{e.first} to {e.last}", (e.type.value,), (e,), span=True) for e in epochs]
+    return [
+        Declaration(f"{e.first} to {e.last}", (e.type.value,), (e,), span=True, parameter=parameter)
+        for e in epochs
+    ]
 
 
 def _declaration(

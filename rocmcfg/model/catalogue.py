@@ -137,9 +137,10 @@ class Parameter(NamedTuple):
     `meanings` maps a value, or a range such as "4-9", to its effect; `bits` maps a bit of a mask that is not
     a feature to its effect. `notes` are sentences, `sources` are the origins of the facts. `copied`: masks
     that are copied from post to post, with the features that they switch by accident. `pattern`: a regular
-    expression for the whole value of a text parameter; empty where its grammar is not known. `instead` is
-    the parameter that replaces a deprecated one, and `times` the factor of the value in its unit. `limit`: it
-    is a limit, so that a larger value also does what a smaller one is set for.
+    expression for the whole value of a text parameter; empty where its grammar is not known. `must_be`: the
+    words for what it matches, if the driver starts no GPU with another text. `instead` is the parameter that
+    replaces a deprecated one, and `times` the factor of the value in its unit. `limit`: it is a limit, so
+    that a larger value also does what a smaller one is set for.
     """
 
     module: str
@@ -171,6 +172,7 @@ class Parameter(NamedTuple):
     copied: Mapping[int, tuple[str, ...]] = _NOTHING
     lacks: tuple[KernelVersion, ...] = ()
     pattern: str = ""
+    must_be: str = ""
 
     @property
     def id(self) -> str:

@@ -81,7 +81,7 @@ def test_notes_and_parameters_cover_each_other() -> None:
     keys = {key for module in KNOWN.modules() for row in document[module].values() for key in row}
     assert keys <= {
         *("unit", "meanings", "bits", "acts_on", "notes", "traps", "sources", "copied", "pattern"),
-        *("instead", "times", "limit"),
+        *("instead", "times", "limit", "must_be"),
     }
 
 

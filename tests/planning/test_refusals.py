@@ -47,6 +47,7 @@ REFUSALS = (
     value("amdgpu.cwsr_enable=2", "out of range", "0 to 1", id="RC2105"),
     value("amdgpu.hws_gws_support=2", "is not Y, N, 1 or 0"),
     value("amdgpu.lockup_timeout=" + "1" * 256, "Longer than 255"),
+    *(value(f"amdgpu.lockup_timeout={text}", "starts no GPU") for text in ("abc", "10s", "08", "2000,x")),
     # one kernel of several is enough: it may be the one that boots
     value("amdgpu.enforce_isolation=2", "6.12.107+deb13-amd64", **TWO),
     # names
@@ -222,6 +223,14 @@ def test_a_parameter_that_only_one_installed_kernel_has_is_a_warning(tmp_path: P
     (found,) = [d for d in made.diagnostics if d.id == "RC2102"]
     assert found.severity is Severity.WARNING
     assert "6.1.0-47-amd64" in found.summary
+
+
+@pytest.mark.parametrize("text", ["0x2710", "+2000", "2000,60000,2000,2000", "1,2,3,4,5", "2000,", "2000,,5"])
+def test_a_list_of_numbers_that_the_driver_reads_is_not_refused(tmp_path: Path, text: str) -> None:
+    made = plan(
+        LocalHost(str(debian_grub_host(tmp_path))), set=(f"amdgpu.lockup_timeout={text}",), unconditional=True
+    )
+    assert [row.setting.text for row in made.rows] == [text]
 
 
 @pytest.mark.parametrize(
