@@ -235,7 +235,7 @@ complete -c rocmcfg -n "__fish_rocmcfg_at take-over" -s h -l help -d 'Show the o
 complete -c rocmcfg -n "__fish_rocmcfg_at verify" -l profile -s p -x -a '(__fish_rocmcfg_profile_files)' -d 'A profile: its name, a GPU (rx9070xt), a .toml file, or auto. May be repeated.'
 complete -c rocmcfg -n "__fish_rocmcfg_at verify" -l pid -x -d 'Check the variables of a running process too.'
 complete -c rocmcfg -n "__fish_rocmcfg_at verify" -l against -r -F -d 'Also compare this host with the golden host of FILE, which `facts --save` wrote.'
-complete -c rocmcfg -n "__fish_rocmcfg_at verify" -l exit-style -x -a 'nagios npd slurm' -d 'Answer a monitor or scheduler with its exit code, in one line.'
+complete -c rocmcfg -n "__fish_rocmcfg_at verify" -l exit-style -x -a 'nagios npd slurm plain' -d 'Answer a monitor, scheduler or script in one line, with its exit code.'
 complete -c rocmcfg -n "__fish_rocmcfg_at verify" -l metrics -r -F -d 'Write metrics for Prometheus to FILE.'
 complete -c rocmcfg -n "__fish_rocmcfg_at verify" -l features -r -F -d 'Write features for Kubernetes to FILE.'
 complete -c rocmcfg -n "__fish_rocmcfg_at verify" -l name-host -d 'Add the host'"'"'s name and the time to the JSON document.'

@@ -46,7 +46,9 @@ def verify(
         takes="file",
     ),
     exit_style: str = opt.text(
-        "--exit-style", help="Answer a monitor or scheduler with its exit code, in one line.", choices=STYLES
+        "--exit-style",
+        help="Answer a monitor, scheduler or script in one line, with its exit code.",
+        choices=STYLES,
     ),
     metrics: str = opt.text(
         "--metrics", metavar="FILE", help="Write metrics for Prometheus to FILE.", takes="file"

@@ -29,7 +29,13 @@ def host(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("style", "codes"), [("nagios", (0, 1, 2, 3)), ("npd", (0, 1, 1, 2)), ("slurm", (0, 1, 1, 1))]
+    ("style", "codes"),
+    [
+        ("nagios", (0, 1, 2, 3)),
+        ("npd", (0, 1, 1, 2)),
+        ("slurm", (0, 1, 1, 1)),
+        ("plain", (0, 1, 1, 2)),
+    ],
 )
 def test_the_exit_code_is_the_callers(host: Path, style: str, codes: tuple[int, ...]) -> None:
     """In effect, pending, not in effect, and a host that cannot be checked."""
@@ -64,7 +70,7 @@ def test_a_line_has_at_most_80_bytes_of_ascii_and_no_performance_data(style: str
     assert len(answer(style, None, "ä" * 200).line) == 80
 
 
-@pytest.mark.parametrize(("style", "code"), [("nagios", 3), ("npd", 2), ("slurm", 1)])
+@pytest.mark.parametrize(("style", "code"), [("nagios", 3), ("npd", 2), ("slurm", 1), ("plain", 2)])
 @pytest.mark.parametrize("wrong", [("--bogus",), ("--pid", "x"), ("--pid",), ("FILE",)])
 def test_a_wrong_command_line_is_unknown_to_the_caller(style: str, code: int, wrong: tuple[str, ...]) -> None:
     """The usual code for it, 2, is CRITICAL for Nagios, and 1 is a fault of the node for all others."""
@@ -73,7 +79,7 @@ def test_a_wrong_command_line_is_unknown_to_the_caller(style: str, code: int, wr
     assert "RC0001" in result.err
 
 
-@pytest.mark.parametrize(("style", "code"), [("nagios", 3), ("npd", 2), ("slurm", 1)])
+@pytest.mark.parametrize(("style", "code"), [("nagios", 3), ("npd", 2), ("slurm", 1), ("plain", 2)])
 def test_a_defect_is_unknown_to_the_caller(
     host: Path, style: str, code: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -82,7 +88,7 @@ def test_a_defect_is_unknown_to_the_caller(
     assert (result.code, result.out.count("\n")) == (code, 1)
 
 
-@pytest.mark.parametrize(("style", "code"), [("nagios", 1), ("npd", 1), ("slurm", 1)])
+@pytest.mark.parametrize(("style", "code"), [("nagios", 1), ("npd", 1), ("slurm", 1), ("plain", 1)])
 @pytest.mark.parametrize("is_in_effect", [False, True])
 def test_metrics_that_cannot_be_written_say_nothing_of_the_host(
     host: Path, tmp_path: Path, style: str, code: int, is_in_effect: bool

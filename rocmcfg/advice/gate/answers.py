@@ -5,6 +5,7 @@
 | nagios | 0         | 1       | 1       | 2             | 3       | Nagios, Icinga, Naemon: the plugin API |
 | npd    | 0         | 1       | 1       | 1             | 2       | node-problem-detector: a custom plugin |
 | slurm  | 0         | 1       | 1       | 1             | 1       | slurmd: Prolog, HealthCheckProgram |
+| plain  | 0         | 1       | 1       | 1             | 2       | scripts, ExecCondition= of systemd |
 
 A host "differs" if the settings are in effect, and a fact is not as on the golden host. If jobs cannot run as
 there, for example because a GPU is missing, it counts as "not in effect".
@@ -26,6 +27,7 @@ _CODES: Mapping[str, tuple[int, ...]] = {
     "nagios": (0, 1, 1, 2, 3),
     "npd": (0, 1, 1, 1, 2),
     "slurm": (0, 1, 1, 1, 1),
+    "plain": (0, 1, 1, 1, 2),
 }
 STYLES = tuple(_CODES)
 _NAGIOS = ("OK", "WARNING", "WARNING", "CRITICAL", "UNKNOWN")
