@@ -174,7 +174,7 @@ def _tell_fix(printer: Printer, finding: Candidate) -> None:
             )
     if cure.once:
         printer.to_copy("Try now, no root:", f"{cure.once} -- PROGRAM")
-        printer.paragraph("  If it fails by chance, `try` in place of `run` shows whether it cures.")
+        printer.paragraph("  `try` instead of `run` shows whether these settings cure the fault here.")
     if cure.command:
         printer.to_copy(f"{lasting:17}" if cure.once else lasting, cure.command)
     # with --set the command only adds the cure to what is applied already
