@@ -36,6 +36,9 @@ _FROM_KERNEL = 0x80  # SI_KERNEL: of a terminal, which sends it to the whole pro
 _GRACE = 10.0  # seconds in which a program that was asked to end does so, by itself or at its time limit
 _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER = 4, 36  # <linux/prctl.h>
 _FOR_EVER = 1 << 30  # seconds
+# Seconds after which the program's state is read without a signal: SIGCHLD may go to a thread that does not
+# block it, and be ignored there.
+_LOOKS_AGAIN = 1.0
 _ASSIGNMENT = regex(r"[A-Za-z_][A-Za-z0-9_]*=")
 _BUILTINS = frozenset(("cd", "export", "source", ".", "ulimit", "eval", "set", "unset"))  # of every shell
 
@@ -143,9 +146,12 @@ class Foreground:
                 if not os.WIFSTOPPED(status):
                     return status
                 self._stop_too(os.WSTOPSIG(status))
-            arrived = signal.sigtimedwait(_AWAITED, max(0.0, until - time.monotonic()))
+            rest = until - time.monotonic()
+            arrived = signal.sigtimedwait(_AWAITED, min(max(0.0, rest), _LOOKS_AGAIN))
             if arrived is None:
-                return None
+                if rest <= 0:
+                    return None
+                continue
             if arrived.si_signo == signal.SIGCONT:
                 self._continue()
             elif arrived.si_signo != signal.SIGCHLD:
