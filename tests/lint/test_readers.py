@@ -203,6 +203,13 @@ CASES: dict[str, tuple[str, FileKind, str, list[tuple[int, int, str, str]]]] = {
         "      loadArgs:\n        - --verbose\n        - noretry=1\n      parameters: [gfxoff=0]\n",
         [(8, 11, "noretry=1", "syntax"), (9, 20, "gfxoff=0", GFXOFF)],
     ),
+    "parameters without a value in a list for a module": (
+        "machine.yaml",
+        FileKind.YAML,
+        "machine:\n  kernel:\n    modules:\n      - name: amdgpu\n        parameters:\n"
+        "          - noretry\n          - 'runpm' # cwsr_enable\n          - runpm: x\n",
+        [(6, 13, "noretry", "illegal_value"), (7, 14, "runpm", "illegal_value")],
+    ),
     "Python": (
         "a.py",
         FileKind.PYTHON,

@@ -86,6 +86,7 @@ _MODULE = regex(
     r"|\b(kernelModuleConfig)\b"
 )
 _OPTION = regex(r"(?<![\w.=-])([a-z][\w-]*)=([^\s\"',\]]+)")
+_WITHOUT_VALUE = regex(r"(?<![\w.=:/$@-])([a-z]\w+)(?=[\s\"',\]]|\Z)(?![ \t]*[=:])")
 _KMOD_OPTION = regex(r"\bkmod::option\s*\{(?P<body>[^{}]*)\}")
 _FIELD = regex(rf"\b(?P<key>module|option|value)\s*=>\s*{_VALUE}")
 _LOAD_ARGS = ("ROCm/gpu-operator api/v1alpha1/deviceconfig_types.go (KernelModuleConfigSpec)",)
@@ -116,7 +117,9 @@ def read_arguments(piece: Span, out: Reading, where: Where) -> None:
         if module and match["key"] == "loadArgs":
             _read_load_args(piece.cut(*match.span("list")), module, out, where)
         elif module:
-            read_options(piece.cut(*match.span("list")), module, out, where)
+            items = piece.cut(*match.span("list"))
+            read_options(items, module, out, where)
+            _read_items_without_value(items, module, out, where)
 
 
 def read_options(piece: Span, module: str, out: Reading, where: Where) -> None:
@@ -126,6 +129,14 @@ def read_options(piece: Span, module: str, out: Reading, where: Where) -> None:
     for match in _OPTION.finditer(piece.text):
         token = piece.cut(*match.span())
         kernel.read_options(token, module, [(token.text, 0)], out, where)
+
+
+def _read_items_without_value(piece: Span, module: str, out: Reading, where: Where) -> None:
+    """Read each item of a list that is the bare name of a parameter."""
+    for match in _WITHOUT_VALUE.finditer(piece.text) if piece.text.lstrip()[:1] in ("[", "-") else ():
+        if f"{module}.{match[1]}" in catalogue.load().parameters:
+            token = piece.cut(*match.span())
+            kernel.read_options(token, module, [(token.text, 0)], out, where)
 
 
 def _read_load_args(piece: Span, module: str, out: Reading, where: Where) -> None:
