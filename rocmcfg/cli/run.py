@@ -80,7 +80,8 @@ def _report(
         if report.options:
             log_option = f"--log {shlex.quote(log)} " if log else ""
             proof = f"rocmcfg try {log_option}{report.options} -- {shlex.join(report.command)}"
-            printer.aside(f"If it fails only now and then, this shows whether that cures it: {proof}")
+            why = "If the program fails only now and then, this shows whether the settings cure the fault:"
+            printer.aside(f"{why} {proof}")
         if result is not None:
             write_result(*result, printer.as_json((), report))
     except RocmcfgError as problem:

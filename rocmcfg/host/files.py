@@ -137,9 +137,10 @@ def write_callers_file(path: str, content: bytes | Iterable[bytes], directory: i
 
 def replace_callers_file(path: str, text: str, mode: int | None = None) -> None:
     """Write a file that others read at any time, such as metrics: beside its place, then renamed, so that a
-    full disk costs nobody the file that is there. It gets the mode; without one, owner and mode are those of
-    the file that it replaces. A pipe or a device is written to and stays, and a link is followed, but as root
-    not where another user may have put it: the name gets the file there. Raises Unwritable."""
+    full disk costs nobody the file that is there. The new file gets `mode`; without a mode, it gets the
+    owner and the mode of the file that it replaces. A pipe or a device is written to and stays. A link is
+    followed, but as root not where another user may have put it: the name gets the file there. Raises
+    Unwritable."""
     folder, name = os.path.split(path)
     folder = os.path.realpath(folder)
     if _is_followed(path):

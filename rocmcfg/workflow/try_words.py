@@ -171,11 +171,11 @@ def _which(evidence: Evidence, finding: Finding) -> str:
 
 def _drop(evidence: Evidence, finding: Finding) -> str:
     design = evidence.design
-    every, one = names(design, design.all), len(design.settings) == 1
-    without = "without it" if one else "without any of them"
+    every, is_single = names(design, design.all), len(design.settings) == 1
+    without = "without it" if is_single else "without any of them"
     if finding.arm == CONTROL:
         control = evidence.of(CONTROL)
-        none = f"{every} is not" if one else f"None of {every} is"
+        none = f"{every} is not" if is_single else f"None of {every} is"
         return (
             f"{none} needed here: {without} the program failed "
             f"{counts(control)}; {_at_most(evidence, 'fail')}."
@@ -183,7 +183,7 @@ def _drop(evidence: Evidence, finding: Finding) -> str:
     kept, gone = names(design, finding.arm), names(design, design.all & ~finding.arm)
     with_kept = counts(evidence.measured)
     seen = f"the program failed {counts(evidence.of(CONTROL))} {without}, and {with_kept}"
-    if finding.verdict == "needed" and one:
+    if finding.verdict == "needed" and is_single:
         return f"{kept} is needed here: {seen} with it."
     if finding.verdict == "needed":
         return f"Each of {kept} is needed here: {seen} with all of them; it failed when one was left out."
