@@ -24,6 +24,13 @@ CASES = {
         'GRUB_CMDLINE_LINUX_DEFAULT="quiet amdgpu.gfxoff=0 amdgpu.sg_display=0 iommu=pt"\n',
         'GRUB_CMDLINE_LINUX_DEFAULT="quiet amdgpu.ppfeaturemask=0xfff73fff iommu=pt"\n',
     ),
+    "three command lines for three boots, the second empty": (
+        "a.md",
+        '```\nGRUB_CMDLINE_LINUX_DEFAULT="amdgpu.cwsr_enable=0"\nGRUB_CMDLINE_LINUX_DEFAULT=""\n'
+        'GRUB_CMDLINE_LINUX_DEFAULT="amdgpu.cwsr_enabel=0"\n```\n',
+        '```\nGRUB_CMDLINE_LINUX_DEFAULT="amdgpu.cwsr_enable=0"\nGRUB_CMDLINE_LINUX_DEFAULT=""\n'
+        'GRUB_CMDLINE_LINUX_DEFAULT="amdgpu.cwsr_enable=0"\n```\n',
+    ),
     "options of which nothing is left": (
         "modprobe.d/a.conf",
         "options amdgpu cwsr_enabel=0 runpm=0 sg_display=0\noptions amdgpu sg_display=0 tmz=0\n\n"

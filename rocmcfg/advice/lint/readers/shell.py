@@ -230,9 +230,10 @@ class _Reader:
         if self.command.depth:
             kernel.read_arguments(word.cut(value), out, self.alone._replace(title=called))
             return
+        replaces = not adds and name in self.filled  # what was there, though it set nothing
         held = self.filled.setdefault(name, [])
         once = self.where.once
-        if not self.where.scope and (once < 0 or name not in _TOGETHER or (held and not adds)):
+        if not self.where.scope and (once < 0 or name not in _TOGETHER or replaces):
             once = self.mark  # in an example, too: another boot gets it
         if not adds:
             for number in held:
