@@ -5,7 +5,8 @@
 #   make all     these and all of the following; what needs root, a Debian mirror or QEMU says so where it cannot run
 #   make fast    the tests of the program without lint
 #   make coverage  these once more, but for what repeats: which lines of the program they run
-#   make fuzz    damaged foreign data: 20,000 inputs of readers, 2,000 whole commands
+#   make fuzz    damaged foreign data: 20,000 inputs of readers, 2,000 whole commands; then ten rounds of the tests that
+#                draw their inputs, with others each time (the other targets draw the same in each run)
 #   make lint    ruff, mypy --strict, import rules
 #   make faults  failing calls and signals under strace, full and read-only file systems, power cuts, races (root);
 #                ROCMCFG_TEST_LONG=1 make faults takes each chain's acts whole, in hours
@@ -63,6 +64,8 @@ slow: $(READY)
 
 fuzz: $(READY)
 	ROCMCFG_TEST_LONG=1 $(RUN) -m pytest tests/architecture/test_foreign_data.py -m slow -n 2
+	for round in 1 2 3 4 5 6 7 8 9 10; do \
+	  ROCMCFG_TEST_LONG=1 $(RUN) -m pytest $(PROGRAM) -q -m "hypothesis and not slow and not faults" || exit 1; done
 
 faults: $(READY)
 	$(RUN) -m pytest $(or $(TESTS),tests/crash tests/cases/test_undo_sh.py)$(TURNS) -m faults -n 2
