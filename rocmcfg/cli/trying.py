@@ -4,7 +4,6 @@ fault. Needs no rights."""
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import sys
 from typing import TYPE_CHECKING
@@ -21,6 +20,7 @@ from rocmcfg.host.user_state import user_state
 from rocmcfg.model import regex_tree
 from rocmcfg.model.diagnostic import fail
 from rocmcfg.model.experiment import Design, Kind, Variable
+from rocmcfg.model.regex import compiled_for_bytes
 from rocmcfg.model.request import Request
 from rocmcfg.model.shape import NamedTuple
 
@@ -63,11 +63,9 @@ class FailureOptions(NamedTuple):
 
         limit = seconds(self.timeout, "--timeout")
         try:
-            re.compile(self.bad_output.encode())
-        except re.error as problem:
-            raise Misuse(
-                f"{self.bad_output!r} is not a regular expression: {problem}", "--bad-if-output"
-            ) from None
+            compiled_for_bytes(self.bad_output)
+        except ValueError as problem:
+            raise Misuse(str(problem), "--bad-if-output") from None
         if _may_never_end(self.bad_output):
             raise Misuse(
                 f"{self.bad_output!r} repeats a part that itself repeats or has alternatives, which may "

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import select
 import signal
 import threading
@@ -18,6 +17,7 @@ from contextlib import suppress
 
 from rocmcfg.host import runner
 from rocmcfg.host.foreground import IGNORED_BY_PYTHON, Ended, Foreground, adopt_orphans, descendants
+from rocmcfg.host.output_search import OutputSearch, Searched
 from rocmcfg.model.shape import NamedTuple
 
 _PIECE = 64 << 10  # bytes
@@ -28,24 +28,24 @@ _OF_TERMINAL = (signal.SIGTTIN, signal.SIGTTOU)
 
 class Printed(NamedTuple):
     """The output of a program, with what was cut out of its middle. `digest` is that of the whole output,
-    `match` the first text that the pattern matched."""
+    `searched` the result of the search for the pattern."""
 
     kept: bytes = b""
     digest: str = ""
-    match: bytes = b""
+    searched: Searched = Searched()
 
 
 class _Output:
     """Read the output of a program while it runs."""
 
-    def __init__(self, pattern: re.Pattern[bytes] | None, passed_on_to: int | None) -> None:
-        self._pattern, self._passed_on_to = pattern, passed_on_to
+    def __init__(self, pattern: str, passed_on_to: int | None) -> None:
+        self._search = OutputSearch(pattern) if pattern else None
+        self._passed_on_to = passed_on_to
         self._reading, self.writing = os.pipe2(os.O_CLOEXEC)
         self._ended, self._end = os.pipe2(os.O_CLOEXEC)
         self._head: list[bytes] = []
         self._tail: deque[bytes] = deque(maxlen=_KEPT)
         self._digest = hashlib.sha256()
-        self._rest = self._match = b""
         self._cut = 0
         os.set_blocking(self._reading, False)
         self._thread = threading.Thread(target=self._read, daemon=True)
@@ -60,13 +60,15 @@ class _Output:
         self._thread.join()
         for descriptor in (self._reading, self._ended):
             os.close(descriptor)
-        self._search(b"\n")
+        searched = self._search.end() if self._search is not None else Searched()
         cut = (b"\n[%d bytes were cut out here]\n" % self._cut,) if self._cut else ()
-        return Printed(b"".join((*self._head, *cut, *self._tail)), self._digest.hexdigest(), self._match)
+        return Printed(b"".join((*self._head, *cut, *self._tail)), self._digest.hexdigest(), searched)
 
     def abandon(self) -> None:
         for descriptor in (self._reading, self.writing, self._ended, self._end):
             os.close(descriptor)
+        if self._search is not None:
+            self._search.end()
 
     def _read(self) -> None:
         while True:
@@ -89,27 +91,15 @@ class _Output:
             if len(self._tail) == _KEPT:
                 self._cut += len(self._tail[0])
             self._tail.append(piece)
-        self._search(piece)
-
-    def _search(self, piece: bytes) -> None:
-        """Search whole lines. Of a line without an end, the last bytes are kept for the next search."""
-        if self._pattern is None or self._match:
-            return
-        text = self._rest + piece
-        whole, newline, rest = text.rpartition(b"\n")
-        if not newline and len(text) > _PIECE:
-            whole, rest = text, text[-_PIECE // 2 :]
-        self._rest = rest
-        match = self._pattern.search(whole)
-        if match is not None:
-            self._match = match[0] or b"an empty text"
+        if self._search is not None:
+            self._search.add(piece)
 
 
 class Unattended(Foreground):
     """A program without a terminal. `stopped`: somebody asked rocmcfg to stop, so how the program ended shows
     nothing. `wants_terminal`: it was ended because it reads or sets the terminal."""
 
-    def __init__(self, pattern: re.Pattern[bytes] | None = None, passed_on_to: int | None = None) -> None:
+    def __init__(self, pattern: str = "", passed_on_to: int | None = None) -> None:
         super().__init__()
         self._pattern, self._passed_on_to = pattern, passed_on_to
         self._others: set[int] = set()  # processes below this one that are not the program's

@@ -38,6 +38,14 @@ def compiled(text: str) -> re.Pattern[str]:
         raise ValueError(f"{text!r} is not a regular expression: {problem}") from problem
 
 
+def compiled_for_bytes(text: str) -> re.Pattern[bytes]:
+    """Return the compiled pattern for texts in UTF-8 that may be damaged. Raises ValueError as `compiled`."""
+    try:
+        return re.compile(text.encode("utf-8", "surrogateescape"))
+    except (re.error, OverflowError, RecursionError) as problem:
+        raise ValueError(f"{text!r} is not a regular expression: {problem}") from problem
+
+
 Expression = Annotated[str, compiled]
 
 

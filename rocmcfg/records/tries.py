@@ -4,7 +4,6 @@ line is written before what comes next begins, so that a kill loses and doubles 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -24,6 +23,7 @@ from rocmcfg.model.experiment import (
     Outcome,
     boots_name,
 )
+from rocmcfg.model.regex import compiled_for_bytes
 from rocmcfg.model.request import Request
 from rocmcfg.model.shape import Malformed, NamedTuple
 from rocmcfg.records.dialect import read as read_noun
@@ -307,8 +307,8 @@ def _require_sound(line: Any, place: str, name: str) -> None:
 
 def _is_pattern(text: str) -> bool:
     try:
-        re.compile(text.encode("utf-8", "surrogateescape"))
-    except (re.error, OverflowError, RecursionError):
+        compiled_for_bytes(text)
+    except ValueError:
         return False
     return True
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 import signal
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -76,12 +75,12 @@ def run_once(
     start: Start = directly,
 ) -> Evidence:
     """Run the program once. `reference` is the digest of the output that this one must equal, empty for none.
-    Raises Stopped, or RocmcfgError where the program cannot be run or wants a terminal."""
+    Raises Stopped, or RocmcfgError where the program cannot be run or wants a terminal, or where its output
+    cannot be searched."""
     terms, command = begun.terms, begun.program
-    pattern = re.compile(terms.bad_output.encode("utf-8", "surrogateescape")) if terms.bad_output else None
     environment = {**environment, runner.MARK: mark}
     log = LogFile(terms.log) if terms.log else KernelLog()
-    program = Unattended(pattern, passed_on_to)
+    program = Unattended(terms.bad_output, passed_on_to)
     limit = terms.milliseconds / 1000 or None
     try:
         ended = start(program, command, environment, limit)
@@ -102,6 +101,13 @@ def run_once(
     left_behind = program.end_what_is_left(mark)
     meanwhile = _cause(view, environment, window)
     failure, detail = _failure(ended, meanwhile, program.printed, terms.same_output, reference)
+    why_unknown = program.printed.searched.problem
+    if why_unknown and not failure:
+        raise fail(
+            "RC4519",
+            f"cannot tell whether the output matches {terms.bad_output!r}: {why_unknown}",
+            hint="begin again with a simpler --bad-if-output, such as a text that the line contains",
+        )
     if not failure and terms.check:
         failure, detail = _checked(terms.check, environment, mark, limit, start)
     outcome = Outcome(arm, failure, detail, round(1_000_000 * ended.seconds), left_behind)
@@ -130,8 +136,8 @@ def _failure(
         return "signal", end
     if ended.code:
         return "exit", end
-    if printed.match:
-        text = printed.match.decode("utf-8", "replace")
+    if printed.searched.match:
+        text = printed.searched.match.decode("utf-8", "replace")
         return "bad-output", "".join(c if c.isprintable() else "?" for c in text[:_SHOWN])
     if same_output and reference and printed.digest != reference:
         return "different-output", ""

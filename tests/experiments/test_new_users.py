@@ -191,6 +191,15 @@ def test_a_pattern_that_may_take_for_ever_is_refused(bench: Bench, pattern: str,
     assert (done.code, "for ever" in unfolded(done.err)) == ((2, True) if bad else (0, False))
 
 
+def test_a_pattern_that_takes_for_ever_ends_the_try_with_the_reason(bench: Bench) -> None:
+    """Its form does not show that; the line of the program does."""
+    words = ("--runs", "1", "--no-warm-up", "--set", "env.CURE=1", "--bad-if-output", "(a+b?){7}c")
+    done = bench.run("try", *words, "--", "sh", "-c", "printf '%0400d\n' 0 | tr 0 a")
+    assert (done.code, "RC4519" in done.err, "takes too long" in unfolded(done.err)) == (1, True, True)
+    worse = bench.run("try", *words, "--", "sh", "-c", "printf '%0400d\n' 0 | tr 0 a; exit 3")
+    assert worse.code == 0, "that run has failed, whatever it printed"
+
+
 def test_a_crash_leads_to_the_sentence_in_two_commands(bench: Bench) -> None:
     """The first one names the second one."""
     line = f"cat {FAULT_LOG} >> {bench.folder}/kernel.log; kill -SEGV $$"
