@@ -189,6 +189,30 @@ CASES: dict[str, tuple[str, FileKind, str, list[tuple[int, int, str, str]]]] = {
             (5, 24, "TORCH_USE_HIPBLASLT=0", "unknown"),
         ],
     ),
+    "a unit as its manager reads it": (
+        "a.service",
+        FileKind.UNIT,
+        "[Unit]\nEnvironment=TORCH_USE_HIPBLASLT=1\n[Service]\n"
+        "Environment=A=1; TORCH_USE_HIPBLASLT=0;1 # TORCH_USE_HIPBLASLT=1\n"
+        "Environment=A=b\\\nHSA_ENABLE_SMDA=1\nEnvironment='HSA_ENABLE_SMDA=0\n",
+        [
+            (2, 1, "Environment=TORCH_USE_HIPBLASLT=1", "syntax"),
+            (4, 18, "TORCH_USE_HIPBLASLT=0;1", "unknown"),
+            (4, 18, "TORCH_USE_HIPBLASLT=0;1", "conflict"),
+            (4, 44, "TORCH_USE_HIPBLASLT=1", "unknown"),
+            (6, 1, "HSA_ENABLE_SMDA=1", "misspelt"),
+            (7, 13, "'HSA_ENABLE_SMDA=0", "syntax"),
+        ],
+    ),
+    "a list of a Dockerfile is no command": (
+        "Dockerfile",
+        FileKind.DOCKERFILE,
+        "FROM a\nENV A=b;c TORCH_USE_HIPBLASLT=0;1 B=<x #c HSA_ENABLE_SMDA=1|2\n",
+        [
+            (2, 11, "TORCH_USE_HIPBLASLT=0;1", "unknown"),
+            (2, 43, "HSA_ENABLE_SMDA=1|2", "misspelt"),
+        ],
+    ),
     "TuneD": (
         "/etc/tuned/amd/tuned.conf",
         FileKind.TUNED,

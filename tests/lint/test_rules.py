@@ -154,8 +154,6 @@ def test_of_two_values_the_loser_is_told() -> None:
     checked = judged("/etc/default/grub", text)
     assert told(checked) == [("amdgpu.runpm=0", "conflict"), ("iommu=pt", "duplicate")]
     assert "set to 1 at line 2" in checked.findings[0].remark.summary
-    again = 'GRUB_CMDLINE_LINUX="amdgpu.runpm=0"\nGRUB_CMDLINE_LINUX="amdgpu.runpm=1"\n'
-    assert told(judged("/etc/default/grub", again)) == [], "the second assignment replaces the first"
     entries = "".join(f"menuentry '{n}' {{\nlinux /vmlinuz amdgpu.runpm={n}\n}}\n" for n in (0, 1))
     assert told(judged("grub.cfg", entries)) == []
     script = "export HSA_XNACK=0\n./a\nexport HSA_XNACK=1\n./b\n"
@@ -163,6 +161,40 @@ def test_of_two_values_the_loser_is_told() -> None:
     one, other, last = (f"export HIP_VISIBLE_DEVICES={n}" for n in (0, 1, 2))
     profile = f"{one}\nif x; then {other}; fi\n{last}\n"
     assert told(judged("/home/me/.bashrc", profile)) == [("HIP_VISIBLE_DEVICES=0", "conflict")]
+
+
+OLD = "PYTORCH_ALLOC_CONF=max_split_size_mb:128"
+DROPPED = [
+    ("/etc/default/grub", 'GRUB_CMDLINE_LINUX="amdgpu.runpm=0"\nGRUB_CMDLINE_LINUX="amdgpu.runpm=1"\n', 2),
+    ("/etc/default/grub", 'GRUB_CMDLINE_LINUX="amdgpu.runpm=0"\n\nGRUB_CMDLINE_LINUX=""\n', 3),
+    ("/etc/default/grub", 'GRUB_CMDLINE_LINUX="amdgpu.runpm=0"\nunset GRUB_CMDLINE_LINUX\n', 2),
+    ("/etc/default/grub", 'GRUB_CMDLINE_LINUX="amdgpu.runpm=0"\nif x; then GRUB_CMDLINE_LINUX=""; fi\n', 0),
+    ("/etc/default/grub", 'GRUB_CMDLINE_LINUX="amdgpu.runpm=0"\n[ -f x ] && GRUB_CMDLINE_LINUX=""\n', 0),
+    ("/etc/default/grub", 'GRUB_CMDLINE_LINUX="amdgpu.runpm=0"\nGRUB_CMDLINE_LINUX+=" quiet"\n', 0),
+    ("/etc/sdboot-manage.conf", 'LINUX_OPTIONS="amdgpu.runpm=0"\nLINUX_OPTIONS=\n', 2),
+    ("/etc/default/limine", 'KERNEL_CMDLINE[default]="amdgpu.runpm=0"\nKERNEL_CMDLINE[default]="quiet"\n', 2),
+    ("/etc/default/limine", 'KERNEL_CMDLINE[default]="amdgpu.runpm=0"\nKERNEL_CMDLINE[fallback]=""\n', 0),
+    ("/etc/profile.d/a.sh", f"export {OLD}\nunset PYTORCH_ALLOC_CONF\n", 2),
+    ("/etc/profile.d/a.sh", f"export {OLD}\nif x; then unset PYTORCH_ALLOC_CONF; fi\n", 0),
+    ("/etc/environment", f"{OLD}\nPYTORCH_ALLOC_CONF\n", 2),
+    ("a.service", f"[Service]\nEnvironment={OLD}\nEnvironment=\nEnvironment=A=1\n", 3),
+    ("a.service", f"[Service]\nEnvironment={OLD} A=1\nUnsetEnvironment=PYTORCH_ALLOC_CONF\n", 3),
+    ("a.service", f"[Service]\nEnvironment=\nEnvironment={OLD}\n", 0),
+    ("a.sh", f"export {OLD}\n./a\nunset PYTORCH_ALLOC_CONF\n", 0),  # a command in between had it
+]
+
+
+@pytest.mark.parametrize(("path", "text", "line"), DROPPED)
+def test_a_setting_that_its_file_drops_again_has_no_effect(path: str, text: str, line: int) -> None:
+    said = [f.remark.summary for f in judged(path, text).findings if f.remark.kind == "conflict"]
+    name = "amdgpu.runpm" if "amdgpu" in text else "PYTORCH_ALLOC_CONF"
+    assert said == ([f"{name} has no effect: it is dropped again at line {line}, column 1"] if line else [])
+
+
+def test_a_value_with_a_specifier_is_not_judged_and_a_pair_of_them_is_one_sign() -> None:
+    text = "[Service]\nEnvironment=HSA_OVERRIDE_GFX_VERSION=%i AMD_LOG_LEVEL=4%%\n"
+    (finding,) = judged("a.service", text, machine("gfx1201")).findings
+    assert finding.remark.summary == "AMD_LOG_LEVEL=4% is not a documented value"
 
 
 L, D = "GRUB_CMDLINE_LINUX", "GRUB_CMDLINE_LINUX_DEFAULT"

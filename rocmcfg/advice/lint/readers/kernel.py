@@ -7,7 +7,8 @@ argument, in any file that looks like such an entry.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from os.path import basename
 
 from rocmcfg.advice.lint.assignment import Reading, Trust, What, Where
 from rocmcfg.advice.lint.kinds import DIRECTIVES
@@ -294,3 +295,12 @@ def read_options(line: Span, module: str, words: list[tuple[str, int]], out: Rea
             statement=statement,
             read_as=read_as,
         )
+
+
+def read_command(words: Sequence[Span], out: Reading, where: Where) -> None:
+    """Read `modprobe amdgpu runpm=0` or `insmod ./amdgpu.ko runpm=0`; with -r nothing is set."""
+    rest = [word for word in words if not word.text.startswith("-")]
+    module = canonical(basename(rest[0].text).partition(".ko")[0]) if rest else ""
+    if module in names.modules() and not {"-r", "--remove"} & {word.text for word in words}:
+        for word in rest[1:]:
+            read_options(word, module, [(word.text, 0)], out, where)
