@@ -189,6 +189,30 @@ CASES: dict[str, tuple[str, FileKind, str, list[tuple[int, int, str, str]]]] = {
             (5, 24, "TORCH_USE_HIPBLASLT=0", "unknown"),
         ],
     ),
+    "modprobe.d with backslashes, as kmod drops them": (
+        "/etc/modprobe.d/a.conf",
+        FileKind.MODPROBE,
+        "options amdgpu \\gfxoff=\\0 sg_di\\\nsplay=\\2\n",
+        [(1, 17, "gfxoff=\\0", GFXOFF), (1, 27, "sg_di\\\nsplay=\\2", "illegal_value")],
+    ),
+    "quotes around several arguments": (
+        "/etc/kernel/cmdline",
+        FileKind.CMDLINE,
+        '"quiet amdgpu.gfxoff=0" "dyndbg=file drm* +p" "amdgpu.runpm=7 7"\n',
+        [(1, 1, '"quiet amdgpu.gfxoff=0"', "syntax"), (1, 47, '"amdgpu.runpm=7 7"', "illegal_value")],
+    ),
+    "an entry's options in single quotes": (
+        "/boot/loader/entries/a.conf",
+        FileKind.BOOT_ENTRY,
+        "linux /vmlinuz\noptions 'quiet amdgpu.gfxoff=0'\n",
+        [(2, 16, "amdgpu.gfxoff=0", GFXOFF)],
+    ),
+    "an argument of GRUB with quotes in quotes": (
+        "/boot/grub/grub.cfg",
+        FileKind.GRUB_CFG,
+        "menuentry 'a' {\n\tlinux /vmlinuz 'amdgpu.runpm=\"7 7\"'\n}\n",
+        [(2, 18, 'amdgpu.runpm="7 7"', "illegal_value")],
+    ),
     "a unit as its manager reads it": (
         "a.service",
         FileKind.UNIT,
