@@ -130,3 +130,11 @@ def test_a_quote_around_a_name_sets_no_parameter(tmp_path: Path) -> None:
     entry.write_text(re.sub(r"(?m)^(options .*)$", r'\1 "amdgpu.runpm"=0', entry.read_text()))
     rows = rocmcfg("status", "--root", root, "--json").document["parameters"]
     assert not [row["name"] for row in rows if "runpm" in row["name"]]
+
+
+def test_an_open_quote_in_a_line_of_later_kernels_is_the_only_cause_that_is_named(tmp_path: Path) -> None:
+    recorded.build("limine", tmp_path)
+    root = tmp_path / "host"
+    (root / "etc/default/limine").write_text('KERNEL_CMDLINE[default]="quiet\nsplash"\n')
+    done = rocmcfg("plan", "--root", root, "--set", "karg.iommu=pt", "--any-gpu", "--json")
+    assert [id for id in done.ids if id in ("RC3120", "RC3126", "RC3170")] == ["RC3170"]

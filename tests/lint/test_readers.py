@@ -195,6 +195,23 @@ CASES: dict[str, tuple[str, FileKind, str, list[tuple[int, int, str, str]]]] = {
         "options amdgpu \\gfxoff=\\0 sg_di\\\nsplay=\\2\n",
         [(1, 17, "gfxoff=\\0", GFXOFF), (1, 27, "sg_di\\\nsplay=\\2", "illegal_value")],
     ),
+    "a line break where a program reads lines": (
+        "/etc/sdboot-manage.conf",
+        FileKind.GRUB_DEFAULTS,
+        'LINUX_OPTIONS="quiet amdgpu.gfxoff=0 \\\n  amdgpu.gfxoff=0\n  amdgpu.gfxoff=0"\n',
+        [
+            (1, 22, "amdgpu.gfxoff=0", GFXOFF),
+            (1, 22, "amdgpu.gfxoff=0", "duplicate"),
+            (2, 3, "amdgpu.gfxoff=0", GFXOFF),
+            (3, 1, "  amdgpu.gfxoff=0", "syntax"),
+        ],
+    ),
+    "a line break in a line of limine-entry-tool": (
+        "/etc/default/limine",
+        FileKind.GRUB_DEFAULTS,
+        'KERNEL_CMDLINE[default]+="quiet\namdgpu.gfxoff=0"\n',
+        [(2, 1, "amdgpu.gfxoff=0", "syntax")],
+    ),
     "quotes around several arguments": (
         "/etc/kernel/cmdline",
         FileKind.CMDLINE,

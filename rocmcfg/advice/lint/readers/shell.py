@@ -15,6 +15,7 @@ from rocmcfg.advice.lint.readers import kernel, lines
 from rocmcfg.advice.lint.readers.words import Command, add_word
 from rocmcfg.advice.lint.readers.words import commands as split_commands
 from rocmcfg.advice.lint.readers.written import printed_text, read_sed
+from rocmcfg.advice.lint.remark import warning
 from rocmcfg.advice.lint.source import Span, joined
 from rocmcfg.judging import names
 from rocmcfg.model.regex import regex
@@ -31,6 +32,8 @@ _DECLARE = {"export", "declare", "typeset", "readonly", "local"}
 # 10_linux passes the kernel the first and then the second, and a recovery entry only the first
 # (GRUB's util/grub.d/10_linux.in), whichever comes first in the file.
 _TOGETHER = ("GRUB_CMDLINE_LINUX", "GRUB_CMDLINE_LINUX_DEFAULT")
+# Their programs read or write the value line by line.
+_ON_ONE_LINE = regex(r"LINUX_(?:FALLBACK_)?OPTIONS$|KERNEL_CMDLINE\[")
 _SWALLOWED = regex(r"\n[ \t]*(?:export[ \t]+)?GRUB_\w+=")
 # These commands search for, show or unset their arguments, and set nothing.
 _SETS_NOTHING = regex(r"cat|[ef]?grep|rg|ag|test|\[\[?|awk|case|unset|modinfo|dmesg")
@@ -239,8 +242,12 @@ class _Reader:
     def _command_line(self, name: str, word: Span, match: re.Match[str]) -> None:
         """Read a kernel command line in a variable. A second plain assignment of the variable replaces the
         first, whose arguments then have no effect."""
-        out, text = self.out, word.text
-        value = match.end()
+        out, value, end = self.out, match.end(), word.text.find("\n")
+        if end >= 0 and self.where.scope and _ON_ONE_LINE.match(name):
+            summary = f"a line break ends the value of {name}: no boot entry gets the text after it"
+            out.slip(word.cut(end + 1), warning("RC7118", summary))
+            word = word.cut(0, end)
+        text = word.text
         itself = re.search(rf"\$(?:{re.escape(name)}(?!\w)|{{{re.escape(name)}\W)", text)
         adds = match.group().endswith("+=") or itself is not None
         called = match.group().rstrip("+=")  # with its index, as in KERNEL_CMDLINE[fallback]
