@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from rocmcfg.advice.lint.assignment import Reading, Trust, What, Where
 from rocmcfg.advice.lint.readers import shell as scripts
+from rocmcfg.advice.lint.readers.words import commands as split_commands
 from rocmcfg.advice.lint.remark import warning
 from rocmcfg.advice.lint.source import Span
 from rocmcfg.judging import names
 from rocmcfg.languages import Effect, shell
 
+_QUOTE = ("https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html#tag_19_02",)
 _EXPORT = ("https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html#export",)
 
 
@@ -19,6 +21,13 @@ def read(piece: Span, out: Reading, where: Where) -> None:
     scripts.read(piece, out, where)
     if where.trust is not Trust.FILE:
         return
+    for command in split_commands(piece):
+        words = [piece.text[word.start : word.stop] for word in command.words]
+        if command.unclosed and any(names.concerns(word.partition("=")[0]) for word in words):
+            start = command.words[0].start
+            line = piece.cut(start, piece.text.find("\n", start) + 1 or None)
+            summary = "a quote is not closed: a shell fails here, and reads nothing of what follows"
+            out.slip(line.cut(0, len(line.text.rstrip())), warning("RC7118", summary, sources=_QUOTE))
     session = shell.Environment()
     statements = {
         piece.at(statement.start): statement
