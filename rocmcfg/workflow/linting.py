@@ -47,7 +47,13 @@ LIMIT = 16 << 20  # bytes of one file; no file of settings is larger
 # Remarks that the kernel's own module may refute.
 _ASK_MODINFO = frozenset({"RC7101", "RC7102", "RC7103", "RC7117"})
 _SET_BY_US = {FileKind.GRUB_DEFAULTS, FileKind.CMDLINE, FileKind.MODPROBE, FileKind.BOOT_ENTRY}
-_SET_BY_US |= {FileKind.ENVIRONMENT, FileKind.ENVIRONMENT_D, FileKind.PAM_ENVIRONMENT, FileKind.PROFILE}
+_SET_BY_US |= {
+    FileKind.ENVIRONMENT,
+    FileKind.ENVIRONMENT_D,
+    FileKind.PAM_ENVIRONMENT,
+    FileKind.PROFILE,
+    FileKind.FISH,
+}
 
 
 class Proposal(NamedTuple):

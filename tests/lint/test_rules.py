@@ -180,6 +180,13 @@ DROPPED = [
     ("a.service", f"[Service]\nEnvironment={OLD}\nEnvironment=\nEnvironment=A=1\n", 3),
     ("a.service", f"[Service]\nEnvironment={OLD} A=1\nUnsetEnvironment=PYTORCH_ALLOC_CONF\n", 3),
     ("a.service", f"[Service]\nEnvironment=\nEnvironment={OLD}\n", 0),
+    ("/etc/fish/conf.d/a.fish", f"set -gx {OLD.replace('=', ' ')}\nset -e PYTORCH_ALLOC_CONF\n", 2),
+    ("/etc/fish/conf.d/a.fish", f"set -gx {OLD.replace('=', ' ')}\nset -gx PYTORCH_ALLOC_CONF\n", 2),
+    (
+        "/etc/fish/conf.d/a.fish",
+        f"set -gx {OLD.replace('=', ' ')}\nif x; set -e PYTORCH_ALLOC_CONF; end\n",
+        0,
+    ),
     ("a.sh", f"export {OLD}\n./a\nunset PYTORCH_ALLOC_CONF\n", 0),  # a command in between had it
 ]
 

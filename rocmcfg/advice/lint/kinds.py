@@ -20,6 +20,7 @@ class FileKind(str, Enum):
     PAM_ENVIRONMENT = "/etc/environment"
     DOCKER_ENV = "docker --env-file"
     PROFILE = "shell profile"
+    FISH = "configuration of fish"
     SHELL = "shell script"
     UNIT = "systemd unit"
     TUNED = "TuneD profile"
@@ -49,6 +50,7 @@ _PATHS = (
     (FileKind.ENVIRONMENT, r"/(?:\.?env|envfile|environ|[^/]*\.env|\.env\..+)$"),
     (FileKind.PROFILE, r"/profile\.d/[^/]+\.sh$|/etc/(?:bash\.bashrc|zsh/\w+)$|/\.(?:xinitrc|zshenv)$"),
     (FileKind.PROFILE, r"/\.?(?:bash|zsh|k|x)?_?(?:profile|login)$|/\.(?:bash|zsh|ksh|mksh)rc$"),
+    (FileKind.FISH, r"/fish/(?:(?:vendor_)?conf\.d/[^/]+|config)\.fish$"),
     (FileKind.SHELL, r"\.(?:sh|bash|zsh|ksh|dash|fish|csh|tcsh|command)$"),
     (FileKind.DOCKERFILE, r"/(?:Docker|Container)file(?:\.[^/]+)?$|\.(?:docker|container)file$"),
     (FileKind.YAML, r"\.(?:ya?ml|sls|bu|tpl)$|/user-data$"),

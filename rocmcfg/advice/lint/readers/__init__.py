@@ -37,6 +37,7 @@ _READERS: dict[FileKind, Callable[[Span, Reading, Where], None]] = {
     FileKind.PAM_ENVIRONMENT: environment.read_pam,
     FileKind.DOCKER_ENV: environment.read_env_file,
     FileKind.PROFILE: profile.read,
+    FileKind.FISH: profile.read_fish,
     FileKind.SHELL: shell.read,
     FileKind.UNIT: environment.read_unit,
     FileKind.TUNED: tuned.read,
@@ -48,7 +49,15 @@ _READERS: dict[FileKind, Callable[[Span, Reading, Where], None]] = {
 }
 # Formats in which settings may stand where their reader does not look for them.
 _READ_ANYWHERE = {
-    *(FileKind.SHELL, FileKind.PROFILE, FileKind.UNIT, FileKind.DOCKERFILE, FileKind.YAML, FileKind.PYTHON),
+    *(
+        FileKind.SHELL,
+        FileKind.PROFILE,
+        FileKind.FISH,
+        FileKind.UNIT,
+        FileKind.DOCKERFILE,
+        FileKind.YAML,
+        FileKind.PYTHON,
+    ),
     *(FileKind.TUNED, FileKind.ENVIRONMENT, FileKind.OTHER),
 }
 # Their lines need not belong together; in any other kind of file the later of two values of a name counts.

@@ -8,7 +8,7 @@ from rocmcfg.advice.lint.readers.words import commands as split_commands
 from rocmcfg.advice.lint.remark import warning
 from rocmcfg.advice.lint.source import Span
 from rocmcfg.judging import names
-from rocmcfg.languages import Effect, shell
+from rocmcfg.languages import Effect, fish, shell
 
 _QUOTE = ("https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html#tag_19_02",)
 _EXPORT = ("https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html#export",)
@@ -52,3 +52,41 @@ def read(piece: Span, out: Reading, where: Where) -> None:
             token = piece.cut(statement.start, statement.stop)
             literal = f"export {token.text}"
             out.slip(token, warning("RC7121", summary, literal=literal, sources=_EXPORT))
+
+
+def read_fish(piece: Span, out: Reading, where: Where) -> None:
+    """Read a file that each fish sources: a later statement on a variable replaces or erases an earlier
+    one."""
+    before = len(out.assignments)
+    scripts.read(piece, out, where._replace(scope=""))
+    if where.trust is not Trust.FILE:
+        return
+    variables = [
+        (number, each)
+        for number, each in enumerate(out.assignments[before:], before)
+        if each.what is What.VARIABLE
+    ]
+    for statement in fish.read(piece.text):
+        if statement.stop <= statement.start or statement.effect not in (Effect.SETS, Effect.UNSETS):
+            continue
+        begin, end = piece.range(statement.start, statement.stop)
+        own = [n for n, each in variables if begin <= each.start < end and each.name == statement.name]
+        for number in own:
+            assignment = out.assignments[number]
+            value, certain = statement.value, statement.value is not None
+            out.assignments[number] = assignment._replace(
+                value=value if certain else assignment.value,
+                opaque=assignment.opaque or not certain,
+                where=assignment.where._replace(scope=where.scope if certain else ""),
+            )
+        if not own and (statement.effect is Effect.UNSETS or statement.value is not None):
+            out.drop(
+                (
+                    number
+                    for number, each in variables
+                    if each.start < begin
+                    and each.name == statement.name
+                    and out.assignments[number].where.scope
+                ),
+                begin,
+            )
