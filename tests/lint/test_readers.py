@@ -195,6 +195,30 @@ CASES: dict[str, tuple[str, FileKind, str, list[tuple[int, int, str, str]]]] = {
         "options amdgpu \\gfxoff=\\0 sg_di\\\nsplay=\\2\n",
         [(1, 17, "gfxoff=\\0", GFXOFF), (1, 27, "sg_di\\\nsplay=\\2", "illegal_value")],
     ),
+    "rows of rEFInd, with its quotes": (
+        "/boot/refind_linux.conf",
+        FileKind.REFIND,
+        '"a ""b""" "quiet amdgpu.gfxoff=""0"" x=""y z""" # amdgpu.gfxoff=1\n'
+        '"c" "amdgpu.gfxoff=0 foo=""bar"\n',
+        [
+            (1, 18, 'amdgpu.gfxoff=""0""', GFXOFF),
+            (2, 6, "amdgpu.gfxoff=0", GFXOFF),
+            (2, 22, 'foo=""bar', "syntax"),
+        ],
+    ),
+    "stanzas of rEFInd, in which the last line counts": (
+        "/boot/EFI/refind/refind.conf",
+        FileKind.REFIND,
+        'menuentry "a" {\n  loader /vmlinuz\n  options "amdgpu.gfxoff=0"\n  options "quiet"\n'
+        '  submenuentry "b" {\n    add_options "amdgpu.gfxoff=0"\n  }\n}\nmenuentry "c" {\n'
+        '  options "amdgpu.gfxoff=0"\n}\n',
+        [
+            (3, 12, "amdgpu.gfxoff=0", GFXOFF),
+            (3, 12, "amdgpu.gfxoff=0", "conflict"),
+            (6, 18, "amdgpu.gfxoff=0", GFXOFF),
+            (10, 12, "amdgpu.gfxoff=0", GFXOFF),
+        ],
+    ),
     "a line break where a program reads lines": (
         "/etc/sdboot-manage.conf",
         FileKind.GRUB_DEFAULTS,
@@ -345,7 +369,7 @@ CASES: dict[str, tuple[str, FileKind, str, list[tuple[int, int, str, str]]]] = {
     ),
     "rEFInd": (
         "/boot/refind_linux.conf",
-        FileKind.BOOT_ENTRY,
+        FileKind.REFIND,
         "# \"no\" \"amdgpu.gfxoff=0\"\n\"Boot\"  \"ro amdgpu.gfxoff=0\"\n\"Other\" \"ro amdgpu.gfxoff=1\"\n",
         [(2, 13, "amdgpu.gfxoff=0", GFXOFF), (3, 13, "amdgpu.gfxoff=1", GFXOFF)],
     ),

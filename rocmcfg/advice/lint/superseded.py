@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from rocmcfg.advice.lint.assignment import Assignment, What
 from rocmcfg.advice.lint.checked import Checked
-from rocmcfg.advice.lint.kinds import FileKind
+from rocmcfg.advice.lint.kinds import BOOT_ENTRIES, FileKind
 from rocmcfg.advice.lint.remark import Remark, Spelt, info, warning
 from rocmcfg.advice.lint.wording import Knowledge, spelled
 from rocmcfg.judging import names
@@ -112,7 +112,7 @@ def compare_files(checked: Sequence[Checked], knowledge: Knowledge) -> None:
     environment = of(FileKind.ENVIRONMENT_D)
     for group in ([*of(FileKind.MODPROBE), *(boot or running)], environment):
         _overridden(group, knowledge)
-    entries = of(FileKind.BOOT_ENTRY)
+    entries = of(*BOOT_ENTRIES)
     reported = {(f.remark.id, f.text) for each in of(*FileKind) if each not in entries for f in each.findings}
     for each in entries:
         each.findings = [f for f in each.findings if (f.remark.id, f.text) not in reported]
