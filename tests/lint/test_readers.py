@@ -242,6 +242,12 @@ CASES: dict[str, tuple[str, FileKind, str, list[tuple[int, int, str, str]]]] = {
         '"quiet amdgpu.gfxoff=0" "dyndbg=file drm* +p" "amdgpu.runpm=7 7"\n',
         [(1, 1, '"quiet amdgpu.gfxoff=0"', "syntax"), (1, 47, '"amdgpu.runpm=7 7"', "illegal_value")],
     ),
+    "a backslash at the end of a line of an entry": (
+        "/boot/loader/entries/a.conf",
+        FileKind.BOOT_ENTRY,
+        "title a \\\noptions amdgpu.gfxoff=0 \\\nlinux /vmlinuz\n",
+        [(2, 9, "amdgpu.gfxoff=0", GFXOFF), (2, 25, "\\", "syntax")],
+    ),
     "an entry's options in single quotes": (
         "/boot/loader/entries/a.conf",
         FileKind.BOOT_ENTRY,

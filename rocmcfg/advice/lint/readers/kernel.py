@@ -194,7 +194,9 @@ def read_entries(piece: Span, out: Reading, where: Where, *, titled: bool = True
     by_blscfg = _OF_BLSCFG.search(piece.text) is not None
     entries = (*_ENTRIES, _TITLED) if titled else _ENTRIES
     levels: list[str] = []
-    for number, line in enumerate(piece.logical_lines()):
+    # of all these files only GRUB's menus have continued lines
+    continued = not titled or where.trust is not Trust.FILE
+    for number, line in enumerate(piece.logical_lines() if continued else piece.lines()):
         if match := _TITLE.match(line.text):
             where = where._replace(title=match[match.lastindex or 0].strip())
         elif titled and (match := _OF_LIMINE.match(line.text)):
