@@ -5,6 +5,7 @@ src/basic/extract-word.c)."""
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 
 from rocmcfg.languages import Effect, Statement, is_damaged, without_values
@@ -14,6 +15,7 @@ from rocmcfg.model.shape import NamedTuple
 _NAME = regex(r"[A-Za-z_][A-Za-z0-9_]*")
 _SECTIONS = {"Environment": "Service", "DefaultEnvironment": "Manager"}
 _BLANKS = " \t\n\r"
+_NO_END = 1 << 62
 _MALFORMED = regex(
     r"^[ \t]*\[(?![^\n\r]*\][ \t]*\r?$)", re.MULTILINE
 )  # a unit with such a header is not loaded
@@ -46,7 +48,7 @@ class Directive(NamedTuple):
 
     def at(self, offset: int) -> int:
         """Return the offset in the text of a character of `value`."""
-        here, there = next(place for place in reversed(self.places) if place[0] <= max(offset, 0))
+        here, there = self.places[bisect_right(self.places, (offset, _NO_END)) - 1]
         return there + offset - here
 
     @property
@@ -109,10 +111,14 @@ def directives(text: str) -> Iterator[Directive]:
     """Yield each directive. A backslash continues a line if it is the last character, even before a blank,
     and not the second of a pair."""
     section, pieces = "", list[tuple[int, str]]()
+    number, counted = 1, 0
     for start, line in _lines(text):
         if line.lstrip(_BLANKS)[:1] in ("#", ";") and line.strip(_BLANKS):
             continue
         continues = (len(line) - len(line.rstrip("\\"))) % 2 == 1
+        if not pieces:
+            number += text.count("\n", counted, start)
+            counted = start
         pieces.append((start, f"{line[:-1]} " if continues else line))
         if continues:
             continue
@@ -120,13 +126,13 @@ def directives(text: str) -> Iterator[Directive]:
         if whole.startswith("["):
             section = whole[1:-1] if whole.endswith("]") else ""
         elif "=" in whole:
-            yield _directive(section, pieces, text)
+            yield _directive(section, pieces, number)
         pieces = []
     if pieces and "=" in "".join(piece for _, piece in pieces):
-        yield _directive(section, pieces, text)
+        yield _directive(section, pieces, number)
 
 
-def _directive(section: str, pieces: list[tuple[int, str]], text: str) -> Directive:
+def _directive(section: str, pieces: list[tuple[int, str]], line: int) -> Directive:
     whole = "".join(piece for _, piece in pieces)
     key, _, value = whole.partition("=")
     begin = len(key) + 1 + len(value) - len(value.lstrip(_BLANKS))
@@ -137,7 +143,6 @@ def _directive(section: str, pieces: list[tuple[int, str]], text: str) -> Direct
             places.append((length + skipped - begin, start + skipped))
         length += len(piece)
     first, last = pieces[0], pieces[-1]
-    line = text.count("\n", 0, first[0]) + 1
     stop = last[0] + len(last[1])
     return Directive(
         section, key.strip(_BLANKS), value.strip(_BLANKS), line, first[0], stop, tuple(places) or ((0, stop),)

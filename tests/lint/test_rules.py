@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
+from rocmcfg.advice.lint import kinds, readers
+from rocmcfg.advice.lint.assignment import Reading
 from rocmcfg.advice.lint.kinds import FileKind
 from rocmcfg.advice.lint.proposal import proposed
+from rocmcfg.advice.lint.source import whole
 from rocmcfg.model.diagnostic import Severity
 from tests.lint.judging import judged, machine, told
+from tests.support.growth import grows_too_fast
 
 
 @pytest.mark.parametrize(
@@ -279,3 +285,25 @@ def test_lines_that_were_copied_are_judged_alike_whatever_the_file_is_called() -
     text = 'GRUB_CMDLINE_LINUX_DEFAULT="quiet amdgpu.gfxoff=0 amdgpu.ppfeaturemask=0xffffffff"\nexport A=b\n'
     kinds = {judged(name, text).kind for name in ("forum", "forum.txt", "post.md", "-")}
     assert kinds == {FileKind.GRUB_DEFAULTS}
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "piece"),
+    [
+        ("a.service", "[Service]\n", "Environment=HSA_XNACK=1\nEnvironment=\n"),
+        ("a.service", "[Service]\n", "Environment=HSA_XNACK=1\nUnsetEnvironment=HSA_XNACK\n"),
+        ("a.service", "[Service]\nEnvironment=", "HSA_XNACK=1 \\\n"),
+        ("/etc/environment", "", "HSA_XNACK=1\nHSA_XNACK\n"),
+        ("/etc/profile.d/a.sh", "", "export HSA_XNACK=1\nunset HSA_XNACK\n"),
+        ("/etc/fish/conf.d/a.fish", "", "set -gx HSA_XNACK 1\nset -e HSA_XNACK\n"),
+        ("/boot/refind.conf", 'menuentry "a" {\n', 'options "amdgpu.dpm=0"\n'),
+    ],
+)
+def test_what_is_set_and_dropped_again_and_again_is_read_in_linear_time(
+    path: str, before: str, piece: str
+) -> None:
+    def reading(times: int) -> Callable[[], object]:
+        text = whole(before + piece * times)
+        return lambda: readers.read(kinds.of(path, text.text), text, Reading(), path)
+
+    assert not grows_too_fast(reading, 4096)

@@ -103,6 +103,8 @@ class Reading:
         self.slips: list[tuple[int, int, Remark]] = []
         self.anew: set[str] = set()
         self.passed: list[tuple[int, int]] = []
+        self._standing: dict[str, list[int]] = {}  # variables by name that nothing has dropped yet
+        self._indexed = 0  # the assignments among which those were looked for
 
     def add(
         self,
@@ -178,14 +180,13 @@ class Reading:
 
     def drop_variables(self, at: int, *names: str, since: int = 0) -> None:
         """Note that the text unsets these variables at an offset, or all of them if none is named."""
-        self.drop(
-            (
-                number
-                for number, each in enumerate(self.assignments[since:], since)
-                if each.what is What.VARIABLE and each.where.scope and (not names or each.name in names)
-            ),
-            at,
-        )
+        for number, each in enumerate(self.assignments[self._indexed :], self._indexed):
+            if each.what is What.VARIABLE:
+                self._standing.setdefault(each.name, []).append(number)
+        self._indexed = len(self.assignments)
+        for name in names or tuple(self._standing):
+            standing = self._standing.pop(name, ())
+            self.drop((n for n in standing if n >= since and self.assignments[n].where.scope), at)
 
     def slip(self, span: Span, remark: Remark) -> None:
         self.slips.append((*span.place, remark))

@@ -103,10 +103,13 @@ def _is(words: list[Word], key: str) -> bool:
 
 def word_lines(text: str) -> Iterator[tuple[list[Word], int]]:
     """Yield the words of each line that has any, and its number."""
+    number, counted = 1, 0
     for line in _LINE.finditer(text):
+        number += text.count("\n", counted, line.start())
+        counted = line.start()
         words = list(_words(line[0], line.start()))
         if words:
-            yield words, text.count("\n", 0, line.start()) + 1
+            yield words, number
 
 
 def _words(line: str, at: int) -> Iterator[Word]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 from rocmcfg.advice.lint.assignment import Reading, Trust, What, Where
 from rocmcfg.advice.lint.readers import shell as scripts
 from rocmcfg.advice.lint.readers.words import commands as split_commands
@@ -61,32 +63,26 @@ def read_fish(piece: Span, out: Reading, where: Where) -> None:
     scripts.read(piece, out, where._replace(scope=""))
     if where.trust is not Trust.FILE:
         return
-    variables = [
-        (number, each)
-        for number, each in enumerate(out.assignments[before:], before)
-        if each.what is What.VARIABLE
-    ]
+    by_name: dict[str, list[tuple[int, int]]] = {}
+    for number, each in enumerate(out.assignments[before:], before):
+        if each.what is What.VARIABLE:
+            by_name.setdefault(each.name, []).append((each.start, number))
+    gone = dict.fromkeys(by_name, 0)  # how many of them are dropped, or judged without a scope
     for statement in fish.read(piece.text):
         if statement.stop <= statement.start or statement.effect not in (Effect.SETS, Effect.UNSETS):
             continue
         begin, end = piece.range(statement.start, statement.stop)
-        own = [n for n, each in variables if begin <= each.start < end and each.name == statement.name]
-        for number in own:
+        places = by_name.get(statement.name, [])
+        first, last = bisect_left(places, (begin,)), bisect_left(places, (end,))
+        value, certain = statement.value, statement.value is not None
+        for _, number in places[first:last]:
             assignment = out.assignments[number]
-            value, certain = statement.value, statement.value is not None
             out.assignments[number] = assignment._replace(
                 value=value if certain else assignment.value,
                 opaque=assignment.opaque or not certain,
                 where=assignment.where._replace(scope=where.scope if certain else ""),
             )
-        if not own and (statement.effect is Effect.UNSETS or statement.value is not None):
-            out.drop(
-                (
-                    number
-                    for number, each in variables
-                    if each.start < begin
-                    and each.name == statement.name
-                    and out.assignments[number].where.scope
-                ),
-                begin,
-            )
+        if first == last and first and (statement.effect is Effect.UNSETS or certain):
+            earlier = (number for _, number in places[gone[statement.name] : first])
+            out.drop((n for n in earlier if out.assignments[n].where.scope), begin)
+            gone[statement.name] = first
