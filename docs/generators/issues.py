@@ -154,4 +154,6 @@ def _cure(issue: KnownIssue) -> str:
     said += [f"unset `{name}`" for name in issue.workaround.unset]
     if said:
         return ", ".join(said)
+    if issue.workaround.profile:
+        return f"the profile `{issue.workaround.profile}` with a value that you choose; see the steps"
     return "no parameter; see the steps" if issue.workaround.steps else "no parameter is known to help"

@@ -19,6 +19,7 @@ from rocmcfg.model.diagnostic import ExitCode
 
 if TYPE_CHECKING:
     from rocmcfg.advice.doctor.judging.match import Match
+    from rocmcfg.advice.doctor.judging.workarounds import Cure
     from rocmcfg.model.issue import KnownIssue
     from rocmcfg.workflow.diagnosing import Candidate, Diagnosis
 
@@ -182,13 +183,22 @@ def _tell_fix(printer: Printer, finding: Candidate) -> None:
         printer.paragraph("  It also sets what else this GPU needs; it shows all changes and asks first.")
     for name in cure.unset:
         printer.paragraph(f"Fix: unset {name}")
-    if not match.issue.workaround.settings and not cure.unset:
-        printer.line(f"No parameter cures this{'; what helps:' if cure.steps else '.'}")
-    elif match.in_force and not (cure.settings or cure.unset or cure.steps or match.applied):
-        printer.line("No other cure is known.")
+    if without := _without_setting(match, cure):
+        printer.line(without)
     whole = printer.verbose or not cure.command
     for step in cure.steps if whole else cure.steps[:1]:  # the first step may have to go with the command
         printer.paragraph(f"  - {step}" if whole else f"Also: {step}")
+
+
+def _without_setting(match: Match, cure: Cure) -> str:
+    """Return the line for an issue that no setting cures, or none that is left to try."""
+    if cure.profile and not match.issue.workaround.settings:  # the steps tell the value that it needs
+        return "What helps:"
+    if not match.issue.workaround.settings and not cure.unset:
+        return f"No parameter cures this{'; what helps:' if cure.steps else '.'}"
+    if match.in_force and not (cure.settings or cure.unset or cure.steps or match.applied):
+        return "No other cure is known."
+    return ""
 
 
 def _tell_apart(printer: Printer, issues: Sequence[KnownIssue]) -> None:

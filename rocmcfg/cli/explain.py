@@ -191,7 +191,7 @@ def _show_now(printer: Printer, explained: Explained) -> None:
     if kind not in _UNSET:
         return
     printer.heading("On this host")
-    where = f"{explained.next_boot} ({explained.source})" if explained.source else _UNSET[kind]
+    where = f"{explained.next_boot or 'empty'} ({explained.source})" if explained.source else _UNSET[kind]
     if kind == "variable" and explained.source and explained.next_boot is None:
         where = f"unknown before a program runs {explained.source}"
     elif explained.source and explained.next_boot is None:

@@ -105,7 +105,9 @@ def _show_others(printer: Printer, status: Status) -> None:
 
 
 def _next_boot(parameter: SetParameter) -> str:
-    return "unknown" if parameter.untold else parameter.next_boot or "-"
+    if parameter.untold:
+        return "unknown"
+    return "no value" if parameter.next_boot is None else parameter.next_boot or "empty"
 
 
 def _applied(status: Status) -> str:

@@ -14,6 +14,7 @@ from rocmcfg.model.desired import DesiredSetting
 from rocmcfg.model.diagnostic import Diagnostic, error
 from rocmcfg.model.edit import Moved
 from rocmcfg.model.kargs import Karg, canonical, read_by_kernel, separator, split, tokens
+from rocmcfg.model.regex import regex
 from rocmcfg.model.shape import NamedTuple
 
 PATH = "/etc/modprobe.d/zz-rocmcfg.conf"
@@ -92,12 +93,16 @@ def _argument(word: str, source: str, module: str) -> Karg:
     return Karg(f"{quote}{module}.{word.removeprefix(quote)}", source)
 
 
+# kmod drops a backslash and takes the next character literally, but also drops a line break after it
+# (freadline_wrapped in kmod, shared/util.c).
+ESCAPED = regex(r"\\(.?)", re.DOTALL)
+
+
 def _logical_lines(text: str) -> Iterable[tuple[int, str]]:
-    """Yield each logical line with the number at which it starts. kmod drops a backslash and takes the next
-    character literally; it also drops a line break after it (freadline_wrapped in kmod, shared/util.c)."""
+    """Yield each logical line with the number at which it starts."""
     number = 1
     for line in re.finditer(r"((?:[^\\\n]+|\\.|\\\Z)*)(?:\n|\Z)", text, re.DOTALL):
-        yield number, re.sub(r"\\(.?)", lambda match: match[1].strip("\n"), line[1], flags=re.DOTALL)
+        yield number, ESCAPED.sub(lambda match: match[1].strip("\n"), line[1])
         number += line[0].count("\n")
 
 

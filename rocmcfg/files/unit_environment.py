@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from rocmcfg.files.environment import Assignment, last_of, sourced_by
 from rocmcfg.host.view import HostView, text_or_empty
-from rocmcfg.languages import Effect, env_file, unit
+from rocmcfg.languages import env_file, unit
 
 _NOT_FOLLOWED = frozenset("*?[%\\\"'")  # a pattern, a specifier, quotes
 
@@ -20,14 +20,24 @@ def overriding(view: HostView, paths: Sequence[str], ours: Mapping[str, str | No
     for path in paths:
         text = text_or_empty(view, path)
         for directive in unit.directives(text):
+            place = f"{path}:{directive.line}"
             if (directive.section, directive.key) == ("Service", "EnvironmentFile"):
-                name, place = directive.value.removeprefix("-"), f"{path}:{directive.line}"
+                name = directive.value.removeprefix("-")
                 files = [*files, (name, place)] if directive.value else []
-        unset = (statement for statement in unit.read(text) if statement.effect is Effect.UNSETS)
-        gone += [Assignment(statement.name, "", f"{path}:{statement.line}") for statement in unset]
+            elif (directive.section, directive.key) == ("Service", "UnsetEnvironment"):
+                unset = [Assignment(name, "", place) for name in _unset(directive, ours)]
+                gone = [*gone, *unset] if directive.value else []
     for name, place in files:
         yield from _of_file(view, name, place, ours)
     yield from gone
+
+
+def _unset(directive: unit.Directive, ours: Mapping[str, str | None]) -> Iterator[str]:
+    """Yield the variables that UnsetEnvironment= removes: NAME, or NAME=VALUE only with this value."""
+    for word in directive.words:
+        name, equals, value = word.value.partition("=")
+        if not equals or name not in ours or ours[name] in (None, unit.without_specifiers(value)):
+            yield name
 
 
 def _of_file(view: HostView, path: str, place: str, ours: Mapping[str, str | None]) -> Iterator[Assignment]:

@@ -14,7 +14,7 @@ from rocmcfg.advice.doctor.judging.origin import known_here, may_have
 from rocmcfg.advice.lint import proposal, superseded
 from rocmcfg.advice.lint.check import Judged, Verdict, check, mended, verdicts
 from rocmcfg.advice.lint.checked import Checked
-from rocmcfg.advice.lint.kinds import PASTED, FileKind, by_path
+from rocmcfg.advice.lint.kinds import BOOT_ENTRIES, PASTED, FileKind, by_path
 from rocmcfg.advice.lint.remark import Finding
 from rocmcfg.advice.lint.source import decode, is_binary
 from rocmcfg.advice.lint.wording import Knowledge, spelled
@@ -46,8 +46,9 @@ _SHOWN = 5  # names that were not read
 LIMIT = 16 << 20  # bytes of one file; no file of settings is larger
 # Remarks that the kernel's own module may refute.
 _ASK_MODINFO = frozenset({"RC7101", "RC7102", "RC7103", "RC7117"})
-_SET_BY_US = {FileKind.GRUB_DEFAULTS, FileKind.CMDLINE, FileKind.MODPROBE, FileKind.BOOT_ENTRY}
-_SET_BY_US |= {FileKind.ENVIRONMENT, FileKind.ENVIRONMENT_D, FileKind.PAM_ENVIRONMENT, FileKind.PROFILE}
+_SET_BY_US = BOOT_ENTRIES | {FileKind.GRUB_DEFAULTS, FileKind.CMDLINE, FileKind.MODPROBE}
+_SET_BY_US |= {FileKind.ENVIRONMENT, FileKind.ENVIRONMENT_D, FileKind.PAM_ENVIRONMENT}
+_SET_BY_US |= {FileKind.PROFILE, FileKind.FISH}
 
 
 class Proposal(NamedTuple):
@@ -383,7 +384,7 @@ def _entries(view: HostView) -> Iterator[str]:
     if menu is not None and not menu.tool:
         lines = (entry.kargs for entry in menu.normal)
         paths = (karg.source.partition(":")[0] for kargs in lines for karg in kargs)
-        yield from (path for path in dict.fromkeys(paths) if by_path(path) is FileKind.BOOT_ENTRY)
+        yield from (path for path in dict.fromkeys(paths) if by_path(path) in BOOT_ENTRIES)
 
 
 def _command(proposed: Iterable[str]) -> str:

@@ -130,3 +130,22 @@ def test_a_quote_around_a_name_sets_no_parameter(tmp_path: Path) -> None:
     entry.write_text(re.sub(r"(?m)^(options .*)$", r'\1 "amdgpu.runpm"=0', entry.read_text()))
     rows = rocmcfg("status", "--root", root, "--json").document["parameters"]
     assert not [row["name"] for row in rows if "runpm" in row["name"]]
+
+
+def test_an_open_quote_in_a_line_of_later_kernels_is_the_only_cause_that_is_named(tmp_path: Path) -> None:
+    recorded.build("limine", tmp_path)
+    root = tmp_path / "host"
+    (root / "etc/default/limine").write_text('KERNEL_CMDLINE[default]="quiet\nsplash"\n')
+    done = rocmcfg("plan", "--root", root, "--set", "karg.iommu=pt", "--any-gpu", "--json")
+    assert [id for id in done.ids if id in ("RC3120", "RC3126", "RC3170")] == ["RC3170"]
+
+
+def test_a_value_in_the_quotes_of_grub_is_shown_without_them(tmp_path: Path) -> None:
+    recorded.build("debian", tmp_path)
+    with (tmp_path / "host/etc/default/grub").open("a") as file:
+        file.write(f"\n{GRUB}=\"quiet 'amdgpu.runpm=0 1'\"\n")
+    done = rocmcfg(
+        "plan", "--root", tmp_path / "host", "--set", "amdgpu.cwsr_enable=0", "--any-gpu", "--json"
+    )
+    (bad,) = (found for found in done.document["diagnostics"] if found["id"] == "RC3017")
+    assert bad["summary"].startswith("runpm=0 1 stops amdgpu from loading")

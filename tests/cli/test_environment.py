@@ -281,3 +281,15 @@ def test_run_says_what_it_cannot_try(home: Path) -> None:
     found = rocmcfg("run", "--set", "amdgpu.runpm=0", "--set", "env.HSA_XNACK=1", "--", "no-such-program")
     assert "RC2033" in found.err
     assert "amdgpu.runpm=0" in found.err
+
+
+def test_an_emptied_value_is_told_from_one_that_nothing_sets(tmp_path: Path) -> None:
+    files = {"etc/environment": "HSA_ENABLE_SDMA=\n", "etc/modprobe.d/a.conf": "options amdgpu dc\n"}
+    root = debian_grub_host(tmp_path, cmdline="quiet amdgpu.runpm=", extra=files)
+    rows = {
+        line.split()[0]: line.split() for line in rocmcfg("status", "--root", root).out.splitlines() if line
+    }
+    assert rows["HSA_ENABLE_SDMA"][1] == rows["amdgpu.runpm"][1] == "empty"
+    assert rows["amdgpu.dc"][1:3] == ["no", "value"]
+    explained = rocmcfg("explain", "HSA_ENABLE_SDMA", "--root", root).out
+    assert "empty (/etc/environment:1)" in explained

@@ -147,6 +147,13 @@ def test_a_full_memory_on_an_apu_leads_to_its_limit(tmp_path: Path, line: str) -
     assert "No parameter and no variable makes" not in printed
 
 
+def test_a_profile_that_waits_for_a_value_is_no_permanent_fix(tmp_path: Path) -> None:
+    _, printed = doctor(strix(tmp_path), f"{FULL} GPU 0 has a total capacity of 62.47 GiB")
+    assert "(strix-vram-limit-ttm) What helps:" in printed
+    assert "Permanent fix" not in printed
+    assert "No parameter cures" not in printed
+
+
 def test_the_command_for_an_apu_is_one_that_apply_takes(tmp_path: Path) -> None:
     root = strix(tmp_path)
     command = doctor(root, FULL)[0]["memory"]["command"].split()

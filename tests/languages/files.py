@@ -279,6 +279,15 @@ ODD_UNIT = (
     lambda c: f"Environment={_name(c)}=a%%b",
     lambda c: f"Environment={_name(c)}=%u",
     lambda c: f"UnsetEnvironment={_name(c)}",
+    lambda c: (
+        f"Environment={_name(c)}={_value(c)} \\{c.choice((' ', chr(92), chr(13)))}\n  {_name(c)}={_value(c)}"
+    ),
+    lambda c: (
+        f"Environment={_name(c)}={_value(c)}{c.choice((chr(13), chr(92) * 2))}\nEnvironment={_name(c)}={_value(c)}"
+    ),
+    lambda c: f"Environment={_name(c)}={_value(c)}\rEnvironment={_name(c)}={_value(c)}",
+    lambda c: f"Environment={_name(c)}={_value(c)};{_name(c)}=3 # {_name(c)}=4",
+    lambda c: f"[Service] # c\nEnvironment={_name(c)}=3" if c.random() < 0.2 else "",
     lambda c: f"[Unit]\nEnvironment={_name(c)}=3\n[Service]",
     lambda c: f"Environment={_name(c)}",
     lambda c: f'Environment={_name(c)}=\'a\' "b" {_name(c)}="x y"z',

@@ -189,6 +189,101 @@ CASES: dict[str, tuple[str, FileKind, str, list[tuple[int, int, str, str]]]] = {
             (5, 24, "TORCH_USE_HIPBLASLT=0", "unknown"),
         ],
     ),
+    "modprobe.d with backslashes, as kmod drops them": (
+        "/etc/modprobe.d/a.conf",
+        FileKind.MODPROBE,
+        "options amdgpu \\gfxoff=\\0 sg_di\\\nsplay=\\2\n",
+        [(1, 17, "gfxoff=\\0", GFXOFF), (1, 27, "sg_di\\\nsplay=\\2", "illegal_value")],
+    ),
+    "rows of rEFInd, with its quotes": (
+        "/boot/refind_linux.conf",
+        FileKind.REFIND,
+        '"a ""b""" "quiet amdgpu.gfxoff=""0"" x=""y z""" # amdgpu.gfxoff=1\n'
+        '"c" "amdgpu.gfxoff=0 foo=""bar"\n',
+        [
+            (1, 18, 'amdgpu.gfxoff=""0""', GFXOFF),
+            (2, 6, "amdgpu.gfxoff=0", GFXOFF),
+            (2, 22, 'foo=""bar', "syntax"),
+        ],
+    ),
+    "stanzas of rEFInd, in which the last line counts": (
+        "/boot/EFI/refind/refind.conf",
+        FileKind.REFIND,
+        'menuentry "a" {\n  loader /vmlinuz\n  options "amdgpu.gfxoff=0"\n  options "quiet"\n'
+        '  submenuentry "b" {\n    add_options "amdgpu.gfxoff=0"\n  }\n}\nmenuentry "c" {\n'
+        '  options "amdgpu.gfxoff=0"\n}\n',
+        [
+            (3, 12, "amdgpu.gfxoff=0", GFXOFF),
+            (3, 12, "amdgpu.gfxoff=0", "conflict"),
+            (6, 18, "amdgpu.gfxoff=0", GFXOFF),
+            (10, 12, "amdgpu.gfxoff=0", GFXOFF),
+        ],
+    ),
+    "a line break where a program reads lines": (
+        "/etc/sdboot-manage.conf",
+        FileKind.GRUB_DEFAULTS,
+        'LINUX_OPTIONS="quiet amdgpu.gfxoff=0 \\\n  amdgpu.gfxoff=0\n  amdgpu.gfxoff=0"\n',
+        [
+            (1, 22, "amdgpu.gfxoff=0", GFXOFF),
+            (1, 22, "amdgpu.gfxoff=0", "duplicate"),
+            (2, 3, "amdgpu.gfxoff=0", GFXOFF),
+            (3, 1, "  amdgpu.gfxoff=0", "syntax"),
+        ],
+    ),
+    "a line break in a line of limine-entry-tool": (
+        "/etc/default/limine",
+        FileKind.GRUB_DEFAULTS,
+        'KERNEL_CMDLINE[default]+="quiet\namdgpu.gfxoff=0"\n',
+        [(2, 1, "amdgpu.gfxoff=0", "syntax")],
+    ),
+    "quotes around several arguments": (
+        "/etc/kernel/cmdline",
+        FileKind.CMDLINE,
+        '"quiet amdgpu.gfxoff=0" "dyndbg=file drm* +p" "amdgpu.runpm=7 7"\n',
+        [(1, 1, '"quiet amdgpu.gfxoff=0"', "syntax"), (1, 47, '"amdgpu.runpm=7 7"', "illegal_value")],
+    ),
+    "a backslash at the end of a line of an entry": (
+        "/boot/loader/entries/a.conf",
+        FileKind.BOOT_ENTRY,
+        "title a \\\noptions amdgpu.gfxoff=0 \\\nlinux /vmlinuz\n",
+        [(2, 9, "amdgpu.gfxoff=0", GFXOFF), (2, 25, "\\", "syntax")],
+    ),
+    "an entry's options in single quotes": (
+        "/boot/loader/entries/a.conf",
+        FileKind.BOOT_ENTRY,
+        "linux /vmlinuz\noptions 'quiet amdgpu.gfxoff=0'\n",
+        [(2, 16, "amdgpu.gfxoff=0", GFXOFF)],
+    ),
+    "an argument of GRUB with quotes in quotes": (
+        "/boot/grub/grub.cfg",
+        FileKind.GRUB_CFG,
+        "menuentry 'a' {\n\tlinux /vmlinuz 'amdgpu.runpm=\"7 7\"'\n}\n",
+        [(2, 18, 'amdgpu.runpm="7 7"', "illegal_value")],
+    ),
+    "a unit as its manager reads it": (
+        "a.service",
+        FileKind.UNIT,
+        "[Unit]\nEnvironment=TORCH_USE_HIPBLASLT=1\n[Service]\n"
+        "Environment=A=1; TORCH_USE_HIPBLASLT=0;1 # TORCH_USE_HIPBLASLT=1\n"
+        "Environment=A=b\\\nHSA_ENABLE_SMDA=1\nEnvironment='HSA_ENABLE_SMDA=0\n",
+        [
+            (2, 1, "Environment=TORCH_USE_HIPBLASLT=1", "syntax"),
+            (4, 18, "TORCH_USE_HIPBLASLT=0;1", "unknown"),
+            (4, 18, "TORCH_USE_HIPBLASLT=0;1", "conflict"),
+            (4, 44, "TORCH_USE_HIPBLASLT=1", "unknown"),
+            (6, 1, "HSA_ENABLE_SMDA=1", "misspelt"),
+            (7, 13, "'HSA_ENABLE_SMDA=0", "syntax"),
+        ],
+    ),
+    "a list of a Dockerfile is no command": (
+        "Dockerfile",
+        FileKind.DOCKERFILE,
+        "FROM a\nENV A=b;c TORCH_USE_HIPBLASLT=0;1 B=<x #c HSA_ENABLE_SMDA=1|2\n",
+        [
+            (2, 11, "TORCH_USE_HIPBLASLT=0;1", "unknown"),
+            (2, 43, "HSA_ENABLE_SMDA=1|2", "misspelt"),
+        ],
+    ),
     "TuneD": (
         "/etc/tuned/amd/tuned.conf",
         FileKind.TUNED,
@@ -280,7 +375,7 @@ CASES: dict[str, tuple[str, FileKind, str, list[tuple[int, int, str, str]]]] = {
     ),
     "rEFInd": (
         "/boot/refind_linux.conf",
-        FileKind.BOOT_ENTRY,
+        FileKind.REFIND,
         "# \"no\" \"amdgpu.gfxoff=0\"\n\"Boot\"  \"ro amdgpu.gfxoff=0\"\n\"Other\" \"ro amdgpu.gfxoff=1\"\n",
         [(2, 13, "amdgpu.gfxoff=0", GFXOFF), (3, 13, "amdgpu.gfxoff=1", GFXOFF)],
     ),

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
+from rocmcfg.advice.lint import kinds, readers
+from rocmcfg.advice.lint.assignment import Reading
 from rocmcfg.advice.lint.kinds import FileKind
 from rocmcfg.advice.lint.proposal import proposed
+from rocmcfg.advice.lint.source import whole
 from rocmcfg.model.diagnostic import Severity
 from tests.lint.judging import judged, machine, told
+from tests.support.growth import grows_too_fast
 
 
 @pytest.mark.parametrize(
@@ -154,8 +160,6 @@ def test_of_two_values_the_loser_is_told() -> None:
     checked = judged("/etc/default/grub", text)
     assert told(checked) == [("amdgpu.runpm=0", "conflict"), ("iommu=pt", "duplicate")]
     assert "set to 1 at line 2" in checked.findings[0].remark.summary
-    again = 'GRUB_CMDLINE_LINUX="amdgpu.runpm=0"\nGRUB_CMDLINE_LINUX="amdgpu.runpm=1"\n'
-    assert told(judged("/etc/default/grub", again)) == [], "the second assignment replaces the first"
     entries = "".join(f"menuentry '{n}' {{\nlinux /vmlinuz amdgpu.runpm={n}\n}}\n" for n in (0, 1))
     assert told(judged("grub.cfg", entries)) == []
     script = "export HSA_XNACK=0\n./a\nexport HSA_XNACK=1\n./b\n"
@@ -163,6 +167,47 @@ def test_of_two_values_the_loser_is_told() -> None:
     one, other, last = (f"export HIP_VISIBLE_DEVICES={n}" for n in (0, 1, 2))
     profile = f"{one}\nif x; then {other}; fi\n{last}\n"
     assert told(judged("/home/me/.bashrc", profile)) == [("HIP_VISIBLE_DEVICES=0", "conflict")]
+
+
+OLD = "PYTORCH_ALLOC_CONF=max_split_size_mb:128"
+DROPPED = [
+    ("/etc/default/grub", 'GRUB_CMDLINE_LINUX="amdgpu.runpm=0"\nGRUB_CMDLINE_LINUX="amdgpu.runpm=1"\n', 2),
+    ("/etc/default/grub", 'GRUB_CMDLINE_LINUX="amdgpu.runpm=0"\n\nGRUB_CMDLINE_LINUX=""\n', 3),
+    ("/etc/default/grub", 'GRUB_CMDLINE_LINUX="amdgpu.runpm=0"\nunset GRUB_CMDLINE_LINUX\n', 2),
+    ("/etc/default/grub", 'GRUB_CMDLINE_LINUX="amdgpu.runpm=0"\nif x; then GRUB_CMDLINE_LINUX=""; fi\n', 0),
+    ("/etc/default/grub", 'GRUB_CMDLINE_LINUX="amdgpu.runpm=0"\n[ -f x ] && GRUB_CMDLINE_LINUX=""\n', 0),
+    ("/etc/default/grub", 'GRUB_CMDLINE_LINUX="amdgpu.runpm=0"\nGRUB_CMDLINE_LINUX+=" quiet"\n', 0),
+    ("/etc/sdboot-manage.conf", 'LINUX_OPTIONS="amdgpu.runpm=0"\nLINUX_OPTIONS=\n', 2),
+    ("/etc/default/limine", 'KERNEL_CMDLINE[default]="amdgpu.runpm=0"\nKERNEL_CMDLINE[default]="quiet"\n', 2),
+    ("/etc/default/limine", 'KERNEL_CMDLINE[default]="amdgpu.runpm=0"\nKERNEL_CMDLINE[fallback]=""\n', 0),
+    ("/etc/profile.d/a.sh", f"export {OLD}\nunset PYTORCH_ALLOC_CONF\n", 2),
+    ("/etc/profile.d/a.sh", f"export {OLD}\nif x; then unset PYTORCH_ALLOC_CONF; fi\n", 0),
+    ("/etc/environment", f"{OLD}\nPYTORCH_ALLOC_CONF\n", 2),
+    ("a.service", f"[Service]\nEnvironment={OLD}\nEnvironment=\nEnvironment=A=1\n", 3),
+    ("a.service", f"[Service]\nEnvironment={OLD} A=1\nUnsetEnvironment=PYTORCH_ALLOC_CONF\n", 3),
+    ("a.service", f"[Service]\nEnvironment=\nEnvironment={OLD}\n", 0),
+    ("/etc/fish/conf.d/a.fish", f"set -gx {OLD.replace('=', ' ')}\nset -e PYTORCH_ALLOC_CONF\n", 2),
+    ("/etc/fish/conf.d/a.fish", f"set -gx {OLD.replace('=', ' ')}\nset -gx PYTORCH_ALLOC_CONF\n", 2),
+    (
+        "/etc/fish/conf.d/a.fish",
+        f"set -gx {OLD.replace('=', ' ')}\nif x; set -e PYTORCH_ALLOC_CONF; end\n",
+        0,
+    ),
+    ("a.sh", f"export {OLD}\n./a\nunset PYTORCH_ALLOC_CONF\n", 0),  # a command in between had it
+]
+
+
+@pytest.mark.parametrize(("path", "text", "line"), DROPPED)
+def test_a_setting_that_its_file_drops_again_has_no_effect(path: str, text: str, line: int) -> None:
+    said = [f.remark.summary for f in judged(path, text).findings if f.remark.kind == "conflict"]
+    name = "amdgpu.runpm" if "amdgpu" in text else "PYTORCH_ALLOC_CONF"
+    assert said == ([f"{name} has no effect: it is dropped again at line {line}, column 1"] if line else [])
+
+
+def test_a_value_with_a_specifier_is_not_judged_and_a_pair_of_them_is_one_sign() -> None:
+    text = "[Service]\nEnvironment=HSA_OVERRIDE_GFX_VERSION=%i AMD_LOG_LEVEL=4%%\n"
+    (finding,) = judged("a.service", text, machine("gfx1201")).findings
+    assert finding.remark.summary == "AMD_LOG_LEVEL=4% is not a documented value"
 
 
 L, D = "GRUB_CMDLINE_LINUX", "GRUB_CMDLINE_LINUX_DEFAULT"
@@ -240,3 +285,25 @@ def test_lines_that_were_copied_are_judged_alike_whatever_the_file_is_called() -
     text = 'GRUB_CMDLINE_LINUX_DEFAULT="quiet amdgpu.gfxoff=0 amdgpu.ppfeaturemask=0xffffffff"\nexport A=b\n'
     kinds = {judged(name, text).kind for name in ("forum", "forum.txt", "post.md", "-")}
     assert kinds == {FileKind.GRUB_DEFAULTS}
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "piece"),
+    [
+        ("a.service", "[Service]\n", "Environment=HSA_XNACK=1\nEnvironment=\n"),
+        ("a.service", "[Service]\n", "Environment=HSA_XNACK=1\nUnsetEnvironment=HSA_XNACK\n"),
+        ("a.service", "[Service]\nEnvironment=", "HSA_XNACK=1 \\\n"),
+        ("/etc/environment", "", "HSA_XNACK=1\nHSA_XNACK\n"),
+        ("/etc/profile.d/a.sh", "", "export HSA_XNACK=1\nunset HSA_XNACK\n"),
+        ("/etc/fish/conf.d/a.fish", "", "set -gx HSA_XNACK 1\nset -e HSA_XNACK\n"),
+        ("/boot/refind.conf", 'menuentry "a" {\n', 'options "amdgpu.dpm=0"\n'),
+    ],
+)
+def test_what_is_set_and_dropped_again_and_again_is_read_in_linear_time(
+    path: str, before: str, piece: str
+) -> None:
+    def reading(times: int) -> Callable[[], object]:
+        text = whole(before + piece * times)
+        return lambda: readers.read(kinds.of(path, text.text), text, Reading(), path)
+
+    assert not grows_too_fast(reading, 4096)

@@ -41,6 +41,9 @@ def test_the_value_is_what_the_program_makes_of_it(path: str, text: str, value: 
         ("/etc/profile.d/a.sh", "AMD_LOG_LEVEL=3\nexport AMD_LOG_LEVEL\n", []),
         ("/etc/profile.d/a.sh", "set -a\nAMD_LOG_LEVEL=3\n", []),
         ("/etc/profile.d/a.sh", "AMD_LOG_LEVEL=3 true\n", []),
+        ("/etc/profile.d/a.sh", 'export AMD_LOG_LEVEL="3\nexport A=1\n', ["RC7118"]),
+        ("/etc/profile.d/a.sh", "export AMD_LOG_LEVEL='3\n", ["RC7118"]),
+        ("/etc/profile.d/a.sh", "export AMD_LOG_LEVEL=3 A='x\ny'\n", []),
         ("script.sh", "AMD_LOG_LEVEL=3\n", []),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
@@ -74,7 +75,8 @@ class Assignment(NamedTuple):
     `start` and `stop` are the range of the token in the file, `name_at` and `value_at` the ranges in it that
     a replacement changes. `dotted`: `name_at` includes the module, as on a kernel command line but not in an
     `options` line. `statement` is the range that is removed, with its line, together with its last token.
-    `beside`: the words around the token, if they may show what its author means."""
+    `beside`: the words around the token, if they may show what its author means. `dropped`: the offset at
+    which the text drops the setting, by unsetting, emptying or replacing what holds it; -1 if nowhere."""
 
     what: What
     name: str
@@ -88,6 +90,7 @@ class Assignment(NamedTuple):
     dotted: bool = True
     statement: tuple[int, int] | None = None
     beside: str = ""
+    dropped: int = -1
 
 
 class Reading:
@@ -100,6 +103,8 @@ class Reading:
         self.slips: list[tuple[int, int, Remark]] = []
         self.anew: set[str] = set()
         self.passed: list[tuple[int, int]] = []
+        self._standing: dict[str, list[int]] = {}  # variables by name that nothing has dropped yet
+        self._indexed = 0  # the assignments among which those were looked for
 
     def add(
         self,
@@ -167,6 +172,21 @@ class Reading:
         """Set what is written into the parameter's file that was added last."""
         last = self.assignments[-1]
         self.assignments[-1] = last._replace(value=value, value_at=value_at, opaque="$" in value)
+
+    def drop(self, numbers: Iterable[int], at: int) -> None:
+        """Note that the text drops some assignments at an offset."""
+        for number in numbers:
+            self.assignments[number] = self.assignments[number]._replace(dropped=at)
+
+    def drop_variables(self, at: int, *names: str, since: int = 0) -> None:
+        """Note that the text unsets these variables at an offset, or all of them if none is named."""
+        for number, each in enumerate(self.assignments[self._indexed :], self._indexed):
+            if each.what is What.VARIABLE:
+                self._standing.setdefault(each.name, []).append(number)
+        self._indexed = len(self.assignments)
+        for name in names or tuple(self._standing):
+            standing = self._standing.pop(name, ())
+            self.drop((n for n in standing if n >= since and self.assignments[n].where.scope), at)
 
     def slip(self, span: Span, remark: Remark) -> None:
         self.slips.append((*span.place, remark))

@@ -13,6 +13,7 @@ class FileKind(str, Enum):
     GRUB_DEFAULTS = "grub defaults"
     GRUB_CFG = "grub.cfg"
     BOOT_ENTRY = "boot entry"
+    REFIND = "menu of rEFInd"
     CMDLINE = "kernel command line"
     MODPROBE = "modprobe.d"
     ENVIRONMENT = "environment file"
@@ -20,6 +21,7 @@ class FileKind(str, Enum):
     PAM_ENVIRONMENT = "/etc/environment"
     DOCKER_ENV = "docker --env-file"
     PROFILE = "shell profile"
+    FISH = "configuration of fish"
     SHELL = "shell script"
     UNIT = "systemd unit"
     TUNED = "TuneD profile"
@@ -30,6 +32,7 @@ class FileKind(str, Enum):
     OTHER = "file of another format"
 
 
+BOOT_ENTRIES = frozenset({FileKind.BOOT_ENTRY, FileKind.REFIND})
 # The paths of texts for people, among them names without an ending. Other endings belong to a program.
 _FOR_PEOPLE = regex(r"(?:^|/)[^/.]*$|(?:^|/)(?:README|CHANGELOG|NOTES)\b[^/]*$|\.(?:log|out|err|dmesg|\d+)$")
 PASTED = "pasted text"  # in place of a path
@@ -42,13 +45,15 @@ _PATHS = (
     (FileKind.GRUB_CFG, r"/grub\.cfg(?:\.\w+)?$"),
     (FileKind.GRUB_DEFAULTS, r"/(?:grub|sdboot-manage\.conf(?:\.d/[^/]+)?)$"),
     (FileKind.CMDLINE, r"/proc/(?:\d+/)?cmdline$|kernel/cmdline$|/cmdline\.d/[^/]+$|/cmdline(?:\.txt)?$"),
-    (FileKind.BOOT_ENTRY, r"loader/entries/[^/]+\.conf$|/(?:refind(?:_linux)?|limine)\.conf$"),
+    (FileKind.BOOT_ENTRY, r"loader/entries/[^/]+\.conf$|/limine\.conf$"),
+    (FileKind.REFIND, r"/refind(?:_linux)?\.conf$"),
     (FileKind.DOCKER_ENV, r"rocmcfg/env$|/env\.list$|/docker[\w.-]*\.env$"),
     (FileKind.ENVIRONMENT_D, r"/environment\.d/[^/]+$"),
     (FileKind.PAM_ENVIRONMENT, r"/environment$"),
     (FileKind.ENVIRONMENT, r"/(?:\.?env|envfile|environ|[^/]*\.env|\.env\..+)$"),
     (FileKind.PROFILE, r"/profile\.d/[^/]+\.sh$|/etc/(?:bash\.bashrc|zsh/\w+)$|/\.(?:xinitrc|zshenv)$"),
     (FileKind.PROFILE, r"/\.?(?:bash|zsh|k|x)?_?(?:profile|login)$|/\.(?:bash|zsh|ksh|mksh)rc$"),
+    (FileKind.FISH, r"/fish/(?:(?:vendor_)?conf\.d/[^/]+|config)\.fish$"),
     (FileKind.SHELL, r"\.(?:sh|bash|zsh|ksh|dash|fish|csh|tcsh|command)$"),
     (FileKind.DOCKERFILE, r"/(?:Docker|Container)file(?:\.[^/]+)?$|\.(?:docker|container)file$"),
     (FileKind.YAML, r"\.(?:ya?ml|sls|bu|tpl)$|/user-data$"),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from rocmcfg.advice.lint.assignment import Assignment, What
 from rocmcfg.advice.lint.checked import Checked
-from rocmcfg.advice.lint.kinds import FileKind
+from rocmcfg.advice.lint.kinds import BOOT_ENTRIES, FileKind
 from rocmcfg.advice.lint.remark import Remark, Spelt, info, warning
 from rocmcfg.advice.lint.wording import Knowledge, spelled
 from rocmcfg.judging import names
@@ -26,6 +26,7 @@ def repeated(
 ) -> Iterator[tuple[Assignment, Remark]]:
     """Yield each assignment that is overridden, with a remark. `place` returns a phrase for the place of an
     assignment."""
+    overridden: set[tuple[int, int]] = set()
     for group in rivals(assignments):
         winner = group[-1]
         agreed = all(same(each.value, winner.value) for each in group)
@@ -36,7 +37,11 @@ def repeated(
             # the kernel reads each `iommu=` in turn: a second word does not override the first
             joins = argument is not None and argument.words_join
             if each is not winner and (not joins or same(each.value, winner.value)):
+                overridden.add((each.start, each.stop))
                 yield each, _remark(each, winner, place(winner))
+    for each in assignments:
+        if each.dropped >= 0 and (each.start, each.stop) not in overridden:
+            yield each, _dropped(each, place(each._replace(start=each.dropped)))
 
 
 def in_turn(assignments: Sequence[Assignment]) -> Sequence[Assignment]:
@@ -76,7 +81,7 @@ def _remark(loser: Assignment, winner: Assignment, where: str) -> Remark:
     if same(loser.value, winner.value):
         summary = f"{loser.name} is set to the same value {where}"
         return info("RC7112", summary, advice=Advice.NOTE if recovery else Advice.TAKE_OUT)
-    value = "without a value" if winner.value is None else f"to {winner.value}"
+    value = "without a value" if winner.value is None else f"to {winner.value or 'nothing'}"
     summary = f"{loser.name} is set {value} {where}, which takes precedence"
     if recovery:
         why = (
@@ -86,6 +91,13 @@ def _remark(loser: Assignment, winner: Assignment, where: str) -> Remark:
         return warning("RC7111", summary, why=why)
     why = "Of two assignments the later one counts; keep the one that you want."
     return warning("RC7111", summary, why, advice=Advice.TAKE_OUT)
+
+
+def _dropped(loser: Assignment, where: str) -> Remark:
+    summary = f"{loser.name} has no effect: it is dropped again {where}"
+    return warning(
+        "RC7111", summary, why="What holds it is emptied, unset or set anew there.", advice=Advice.TAKE_OUT
+    )
 
 
 def compare_files(checked: Sequence[Checked], knowledge: Knowledge) -> None:
@@ -100,7 +112,7 @@ def compare_files(checked: Sequence[Checked], knowledge: Knowledge) -> None:
     environment = of(FileKind.ENVIRONMENT_D)
     for group in ([*of(FileKind.MODPROBE), *(boot or running)], environment):
         _overridden(group, knowledge)
-    entries = of(FileKind.BOOT_ENTRY)
+    entries = of(*BOOT_ENTRIES)
     reported = {(f.remark.id, f.text) for each in of(*FileKind) if each not in entries for f in each.findings}
     for each in entries:
         each.findings = [f for f in each.findings if (f.remark.id, f.text) not in reported]
@@ -129,7 +141,10 @@ def _overridden(files: Sequence[Checked], knowledge: Knowledge) -> None:
             read = kept, argument, later, not front, -number if front else number
             candidates.setdefault(key, []).append((read, checked, last))
     for group in candidates.values():
-        _, file, winner = max(group, key=lambda entry: entry[0])
+        read, file, winner = max(group, key=lambda entry: entry[0])
+        if not read[0]:
+            dropping = files[anew[winner.where.carrier]]
+            file.add(winner, _dropped(winner, f"in {dropping.file}"), knowledge)
         for _, checked, last in group:
             if last is not winner:
                 remark = _remark(last, winner, file.place(winner))

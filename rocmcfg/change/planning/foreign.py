@@ -20,9 +20,10 @@ def foreign_trouble(observed: Configured, facts: Facts, catalogue: Catalogue) ->
         declared = declarations(karg.key, facts.machine, catalogue) if dot and module in modules else ()
         for kernel in declared:
             if kernel.typed and not karg.untold and kernel.refuses(karg.value):
+                argument = karg.name.partition(".")[2] + ("" if karg.value is None else f"={karg.value}")
                 yield error(
                     "RC3017",
-                    f"{karg.text.partition('.')[2]} stops {module} from loading on kernel {kernel.release}: "
+                    f"{argument} stops {module} from loading on kernel {kernel.release}: "
                     + kernel.reasons(karg.value)[0],
                     location=karg.source,
                     hint="fix or remove it there: a valid value later does not help",

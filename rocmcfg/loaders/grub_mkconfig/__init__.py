@@ -109,7 +109,9 @@ def _unclear(view: HostView, menu: str, tool: str) -> str:
         return f"{menu} reads its entries from files"
     drop_ins = mkconfig.reads_drop_ins(view, tool)
     if drop_ins is None:
-        return f"cannot understand {mkconfig.program(view, tool)}: none of its lines sources {DEFAULTS}"
+        return (
+            f"no line of {mkconfig.program(view, tool)} sources {DEFAULTS}, as far as rocmcfg understands it"
+        )
     return f"{mkconfig.program(view, tool)} reads drop-ins, and there is no update-grub" if drop_ins else ""
 
 

@@ -205,15 +205,17 @@ def _sealed_by(view: HostView) -> str:
 
 
 def _of_later_kernels(view: HostView, observed: Observed, kargs: Sequence[str]) -> Iterator[Diagnostic]:
-    others = entry_tool.lines_of_others(view)
-    if entry_tool.edits_defaults(view, others):
+    every = entry_tool.lines_of_others(view)
+    # a line with an open quote is refused already, and nothing else can be told of it
+    others = {name: line for name, line in every.items() if not any(k.leaves_quote_open for k in line)}
+    if others and entry_tool.edits_defaults(view, others):
         ours = entry_tool.appended(others, marked_arguments.part(" ".join(kargs)))
         defaults, _ = appended_assignment.put(text_or_empty(view, DEFAULTS).encode(), ours)
         lines = entry_tool.lines(view, defaults=defaults.decode())
         if not all(contains(lines.get(name, ()), text) for name in others for text in kargs):
             yield set_anew("KERNEL_CMDLINE", DEFAULTS)
     makes_entries = any("kernel-id=" in section.comments for section, _ in reader.judged(view))
-    has_line = DEFAULT in others or view.exists(CMDLINE)
+    has_line = DEFAULT in every or view.exists(CMDLINE)
     if entry_tool.here(view) and makes_entries and not has_line:
         summary = (
             "limine-entry-tool gives later kernels the running kernel's command line, and no file holds it"

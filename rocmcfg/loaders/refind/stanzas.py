@@ -50,13 +50,13 @@ class Stanza(NamedTuple):
 
 def stanzas(text: str) -> list[Stanza]:
     """Return every stanza, followed by the entries of its submenu."""
-    lines = _lines(text)
+    lines = word_lines(text)
     heads = ((words, number) for words, number in lines if _is(words, "menuentry"))
     return [stanza for words, number in heads for stanza in _stanza(words, number, lines)]
 
 
 def includes(text: str) -> list[str]:
-    return [words[1].text for words, _ in _lines(text) if _is(words, "include") and len(words) == 2]
+    return [words[1].text for words, _ in word_lines(text) if _is(words, "include") and len(words) == 2]
 
 
 def _stanza(head: list[Word], line: int, lines: Iterator[tuple[list[Word], int]]) -> list[Stanza]:
@@ -101,12 +101,15 @@ def _is(words: list[Word], key: str) -> bool:
     return len(words) > 1 and words[0].text.lower() == key
 
 
-def _lines(text: str) -> Iterator[tuple[list[Word], int]]:
+def word_lines(text: str) -> Iterator[tuple[list[Word], int]]:
     """Yield the words of each line that has any, and its number."""
+    number, counted = 1, 0
     for line in _LINE.finditer(text):
+        number += text.count("\n", counted, line.start())
+        counted = line.start()
         words = list(_words(line[0], line.start()))
         if words:
-            yield words, text.count("\n", 0, line.start()) + 1
+            yield words, number
 
 
 def _words(line: str, at: int) -> Iterator[Word]:

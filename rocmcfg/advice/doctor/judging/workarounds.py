@@ -205,7 +205,7 @@ def cure(
     beaten = tuple(filter(None, map(overriders.of, match.remaining))) if overriders else ()
     futile = {loser.setting for loser in beaten if loser.applied}
     left = [setting for setting in match.remaining if setting not in futile]
-    if left or not (match.in_force or match.applied or futile or not workaround.profile):
+    if left:
         profiles = request.profiles or ((profile,) if profile else ())
         options = by_profile if {workaround.profile, profile} & {*profiles} else {}
         wanted = [*request.set, *(str(s) for s in left if s not in options)]

@@ -17,6 +17,7 @@ from rocmcfg.advice.lint.readers import (
     markdown,
     profile,
     python,
+    refind,
     shell,
     tuned,
     yaml,
@@ -30,6 +31,7 @@ _READERS: dict[FileKind, Callable[[Span, Reading, Where], None]] = {
     FileKind.GRUB_DEFAULTS: grub_defaults.read,
     FileKind.GRUB_CFG: functools.partial(kernel.read_entries, titled=False),
     FileKind.BOOT_ENTRY: kernel.read_entries,
+    FileKind.REFIND: refind.read,
     FileKind.CMDLINE: kernel.read_cmdline,
     FileKind.MODPROBE: kernel.read_modprobe,
     FileKind.ENVIRONMENT: environment.read,
@@ -37,6 +39,7 @@ _READERS: dict[FileKind, Callable[[Span, Reading, Where], None]] = {
     FileKind.PAM_ENVIRONMENT: environment.read_pam,
     FileKind.DOCKER_ENV: environment.read_env_file,
     FileKind.PROFILE: profile.read,
+    FileKind.FISH: profile.read_fish,
     FileKind.SHELL: shell.read,
     FileKind.UNIT: environment.read_unit,
     FileKind.TUNED: tuned.read,
@@ -48,7 +51,15 @@ _READERS: dict[FileKind, Callable[[Span, Reading, Where], None]] = {
 }
 # Formats in which settings may stand where their reader does not look for them.
 _READ_ANYWHERE = {
-    *(FileKind.SHELL, FileKind.PROFILE, FileKind.UNIT, FileKind.DOCKERFILE, FileKind.YAML, FileKind.PYTHON),
+    *(
+        FileKind.SHELL,
+        FileKind.PROFILE,
+        FileKind.FISH,
+        FileKind.UNIT,
+        FileKind.DOCKERFILE,
+        FileKind.YAML,
+        FileKind.PYTHON,
+    ),
     *(FileKind.TUNED, FileKind.ENVIRONMENT, FileKind.OTHER),
 }
 # Their lines need not belong together; in any other kind of file the later of two values of a name counts.

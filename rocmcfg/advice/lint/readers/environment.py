@@ -8,22 +8,27 @@ from collections.abc import Callable, Iterable
 from rocmcfg.advice.lint.assignment import Reading, Trust, What, Where
 from rocmcfg.advice.lint.kinds import FileKind
 from rocmcfg.advice.lint.readers import lines, pairs, shell
-from rocmcfg.advice.lint.readers.words import add_word
-from rocmcfg.advice.lint.readers.words import commands as split_commands
+from rocmcfg.advice.lint.readers.words import Word, add_word, list_words
 from rocmcfg.advice.lint.remark import warning
 from rocmcfg.advice.lint.source import Span
 from rocmcfg.judging import names
-from rocmcfg.languages import Effect, Statement, dotenv, env_file, pam_env
+from rocmcfg.languages import Effect, Statement, dotenv, env_file, pam_env, unit
 from rocmcfg.model.regex import regex
 
 # Files of NAME=VALUE.
 KINDS = (FileKind.ENVIRONMENT, FileKind.ENVIRONMENT_D, FileKind.PAM_ENVIRONMENT, FileKind.DOCKER_ENV)
+_UNITS = ("systemd.exec(5)", "systemd.syntax(7)")
 _SYSTEMD = ("https://www.freedesktop.org/software/systemd/man/latest/environment.d.html",)
 _LINE = regex(r"[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)=")
-_UNIT = regex(
-    r"[ \t]*(?:(?:Default|Manager)?Environment[ \t]*=[ \t]*(?P<sets>)"
-    r"|(?:Exec\w+|PodmanArgs)[ \t]*=[ \t]*[-@:+!]*(?P<runs>))"
-)
+_RUNS = regex(r"[ \t]*(?:Exec\w+|PodmanArgs)[ \t]*=[ \t]*[-@:+!]*(?P<runs>)")
+_OF_UNIT = regex(r"[ \t]*(?:Default|Manager|Unset)?Environment[ \t]*=")
+_ASSIGNED = regex(r"([A-Za-z_]\w*)=")
+# The sections in which a key sets variables (systemd.exec(5), systemd-system.conf(5), podman-systemd.unit(5))
+_SECTIONS = {
+    "Environment": ("Service", "Socket", "Mount", "Swap", "Container", "Build"),
+    "DefaultEnvironment": ("Manager",),
+    "ManagerEnvironment": ("Manager",),
+}
 _INSTRUCTION = regex(r"[ \t]*(?:ENV[ \t]+(?P<sets>)|(?:RUN|CMD|ENTRYPOINT)[ \t]+(?P<runs>))", re.IGNORECASE)
 _HERE_DOCUMENT = regex(
     r"^[ \t]*(?P<instruction>RUN|COPY|ADD)[ \t]+(?P<before>(?:[^\n]*\\\n){0,50}[^\n]*?)"
@@ -62,11 +67,10 @@ def _read(
         _read_example(piece, out, where, quotes)
         return
     for statement in language(piece.text):
-        if (
-            statement.effect is Effect.UNSETS
-            or statement.stop <= statement.start
-            or not names.concerns(statement.name)
-        ):
+        if statement.stop <= statement.start or not names.concerns(statement.name):
+            continue
+        if statement.effect is Effect.UNSETS:
+            out.drop_variables(piece.at(statement.start), statement.name)
             continue
         token = piece.cut(statement.start, statement.stop)
         line = token.text if statement.effect is Effect.SETS else ""
@@ -111,9 +115,50 @@ def _read_example(piece: Span, out: Reading, where: Where, quotes: str) -> None:
 
 
 def read_unit(piece: Span, out: Reading, where: Where) -> None:
-    """Read a unit as systemd.syntax(7) defines it: words may be in quotes of either kind, and a backslash at
-    the end continues a line."""
-    _read_directives(_UNIT, piece.logical_lines(("#", ";")), out, where)
+    """Read a unit as systemd does. An example in a document may leave its section out."""
+    first = len(out.assignments)
+    for directive in unit.directives(piece.text):
+        here = where if where.scope else where._replace(once=piece.at(directive.start))
+        line = piece.cut(directive.start, directive.stop)
+        if directive.key in _SECTIONS:
+            known = directive.section in _SECTIONS[directive.key] or where.trust is not Trust.FILE
+            if known and not directive.value:
+                out.drop_variables(line.place[0], since=first)
+            _read_directive(piece, directive, out, here) if known else _misplaced(directive, line, out)
+        elif directive.key == "UnsetEnvironment":
+            out.passed.append(line.place)
+            unset = [word.value for word in directive.words if "=" not in word.value]
+            if unset and where.trust is Trust.FILE:
+                out.drop_variables(line.place[0], *unset, since=first)
+    others = (line for line in piece.logical_lines(("#", ";")) if not _OF_UNIT.match(line.text))
+    _read_directives(_RUNS, others, out, where)
+
+
+def _read_directive(piece: Span, directive: unit.Directive, out: Reading, where: Where) -> None:
+    before, words = len(out.assignments), directive.words
+    line = piece.cut(directive.start, directive.stop)
+    if any(each.text.lstrip().startswith(("#", ";")) for each in line.lines()):
+        where = where._replace(removable=False)  # a comment stands between the continued lines
+    for word in words:
+        name, equals, value = word.value.partition("=")
+        if equals and names.concerns(name):
+            add_word(piece, Word(word.start, word.stop, word.parts), out, where, line.place)
+            out.told(unit.without_specifiers(value))
+    if directive.open_quote >= 0 and where.trust is Trust.FILE:
+        rest = piece.cut(directive.open_quote, directive.stop)
+        if any(names.concerns(name) for name in _ASSIGNED.findall(rest.text)):
+            summary = "a quote is not closed: systemd ignores the rest of this line"
+            out.slip(rest, warning("RC7118", summary, sources=_UNITS))
+    out.only_if_all(before, len(words))
+
+
+def _misplaced(directive: unit.Directive, line: Span, out: Reading) -> None:
+    """Report variables in a section in which systemd does not read them."""
+    if any(names.concerns(word.value.partition("=")[0]) for word in directive.words):
+        section = f"in [{directive.section}]" if directive.section else "above the first section"
+        summary = f"systemd ignores {directive.key}= {section}"
+        why = f"It belongs to [{_SECTIONS[directive.key][0]}]."
+        out.slip(line, warning("RC7118", summary, why, sources=_UNITS))
 
 
 def read_dockerfile(piece: Span, out: Reading, where: Where) -> None:
@@ -166,10 +211,9 @@ def _read_directives(
 
 
 def read_words(piece: Span, out: Reading, where: Where, statement: tuple[int, int]) -> None:
-    """Read a list of NAME=VALUE, split as a shell splits words. `statement` is the statement that holds
-    it."""
+    """Read a list of NAME=VALUE, split at blanks. `statement` is the statement that holds it."""
     before = len(out.assignments)
-    words = [word for command in split_commands(piece) for word in command.words]
+    words = list_words(piece)
     gaps = (
         (there - at) - (here - start)
         for (start, at), (here, there) in zip(piece.runs, piece.runs[1:], strict=False)

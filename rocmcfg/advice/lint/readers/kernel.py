@@ -7,12 +7,14 @@ argument, in any file that looks like such an entry.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from os.path import basename
 
 from rocmcfg.advice.lint.assignment import Reading, Trust, What, Where
 from rocmcfg.advice.lint.kinds import DIRECTIVES
 from rocmcfg.advice.lint.remark import warning
-from rocmcfg.advice.lint.source import Span
+from rocmcfg.advice.lint.source import Span, joined
+from rocmcfg.files import modprobe
 from rocmcfg.judging import names
 from rocmcfg.knowledge import catalogue
 from rocmcfg.loaders.shared.grub_files import script
@@ -20,7 +22,7 @@ from rocmcfg.model.diagnostic import Severity
 from rocmcfg.model.kargs import Karg, canonical, tokens
 from rocmcfg.model.regex import regex
 
-_OPTIONS = regex(r'[ \t]*options[ \t]+(?:"([^"\n]*)"[ \t]*$|(.*))')
+_OPTIONS = regex(r"""[ \t]*options[ \t]+(?:"([^"\n]*)"[ \t]*$|'([^'\n]*)'[ \t]*$|(.*))""")
 # Keys that only GRUB reads, and variables that only GRUB expands (grub-core/commands/blscfg.c, tuned)
 _OF_BLSCFG = regex(
     r"^[ \t]*grub_(?:users|class|arg|hotkey)[ \t]|^options[^\n]*\$(?:kernelopts|tuned_params)\b", re.M
@@ -64,14 +66,18 @@ def read_arguments(
         where = where._replace(once=piece.place[1])
     text = _EXPANDED.sub(lambda match: "$" * len(match[0]), piece.text)
     by_grub = by_grub and "$$" not in text and "`" not in text  # the text that a shell inserts is unknown
-    words = list(_words_of_grub(text) if by_grub else _unquoted(text))
+    as_kernel = whole and where.trust is Trust.FILE
+    if by_grub:
+        words = list(_words_of_grub(text))
+    else:
+        words = [(word, at, word) for word, at in tokens(text)] if as_kernel else list(_unquoted(text))
     before = len(out.assignments)
     for token, start, read in words:
         argument = Karg(read)
         name, stop = argument.name.strip('"'), start + len(token)
         for_init = for_init or (argument.name == "--" and argument.value is None)
         span = piece.cut(start, stop)
-        if whole and where.trust is Trust.FILE and _slipped(span, argument, out):
+        if as_kernel and _slipped(span, argument, out):
             continue
         read_as = argument.value if by_grub or whole else None
         if parameter := names.split_parameter(name):
@@ -105,6 +111,11 @@ def _slipped(span: Span, argument: Karg, out: Reading) -> bool:
         plain = span.text.partition("=")[0].strip('"')
         out.slip(span, warning("RC7118", summary, literal=f"{plain}={argument.value}", sources=_NEXT_ARG))
         return True
+    inside = span.text[1:-1] if span.text[:1] == span.text[-1:] == '"' and "=" in span.text else ""
+    if any(names.split_parameter(Karg(word).name) for word, at in tokens(inside) if at):
+        summary = "the quotes make one argument of several, and the kernel does not know it"
+        out.slip(span, warning("RC7118", summary, literal=inside.strip(), sources=_NEXT_ARG))
+        return True
     if argument.leaves_quote_open:
         summary = "a quote is not closed: everything that follows becomes part of this argument"
         why = "Arguments added after it are lost, and change this value."
@@ -119,7 +130,8 @@ def _words_of_grub(text: str) -> Iterator[tuple[str, int, str]]:
         start, stop = word.start, word.stop
         if stop - start > 2 and text[start] in "\"'" and text[start + 1 : stop - 1] == word.text:
             start, stop = start + 1, stop - 1
-        yield text[start:stop], start, script.written(word.text)
+        read = script.written(word.text)  # of several arguments in it, the first one is at this place
+        yield text[start:stop], start, next((token for token, _ in tokens(read)), read)
 
 
 def _unquoted(text: str) -> Iterator[tuple[str, int, str]]:
@@ -182,7 +194,9 @@ def read_entries(piece: Span, out: Reading, where: Where, *, titled: bool = True
     by_blscfg = _OF_BLSCFG.search(piece.text) is not None
     entries = (*_ENTRIES, _TITLED) if titled else _ENTRIES
     levels: list[str] = []
-    for number, line in enumerate(piece.logical_lines()):
+    # of all these files only GRUB's menus have continued lines
+    continued = not titled or where.trust is not Trust.FILE
+    for number, line in enumerate(piece.logical_lines() if continued else piece.lines()):
         if match := _TITLE.match(line.text):
             where = where._replace(title=match[match.lastindex or 0].strip())
         elif titled and (match := _OF_LIMINE.match(line.text)):
@@ -191,7 +205,7 @@ def read_entries(piece: Span, out: Reading, where: Where, *, titled: bool = True
         elif match := _OPTIONS.match(line.text):
             options = line.cut(*match.span(match.lastindex or 0))
             read_arguments(options, out, where, whole=True)
-            if match[2] and where.trust is Trust.FILE:
+            if match[3] and where.trust is Trust.FILE:
                 _ended_by_grub(options, out, "this entry", certain=by_blscfg)
         elif match := next(filter(None, (entry.match(line.text) for entry in entries)), None):
             by_grub, own_title = _ENTRIES[0].match(line.text) is not None, match.re is _TITLED
@@ -219,9 +233,18 @@ def _ended_by_grub(options: Span, out: Reading, entry: str, *, certain: bool) ->
 
 def read_modprobe(piece: Span, out: Reading, where: Where) -> None:
     # kmod joins continued lines before it looks for a comment (freadline_wrapped in shared/util.c)
-    for line in piece.logical_lines():
+    by_kmod = where.trust is Trust.FILE
+    for line in _without_backslashes(piece).lines() if by_kmod else piece.logical_lines():
         if not line.text.lstrip().startswith("#"):
             read_options_line(line, out, where)
+
+
+def _without_backslashes(piece: Span) -> Span:
+    parts, at = [], 0
+    for match in modprobe.ESCAPED.finditer(piece.text):
+        parts.append(piece.cut(at, match.start()))
+        at = match.end() if match[1] == "\n" else match.start(1)
+    return joined([*parts, piece.cut(at)])
 
 
 def read_options_line(line: Span, out: Reading, where: Where) -> None:
@@ -294,3 +317,12 @@ def read_options(line: Span, module: str, words: list[tuple[str, int]], out: Rea
             statement=statement,
             read_as=read_as,
         )
+
+
+def read_command(words: Sequence[Span], out: Reading, where: Where) -> None:
+    """Read `modprobe amdgpu runpm=0` or `insmod ./amdgpu.ko runpm=0`; with -r nothing is set."""
+    rest = [word for word in words if not word.text.startswith("-")]
+    module = canonical(basename(rest[0].text).partition(".ko")[0]) if rest else ""
+    if module in names.modules() and not {"-r", "--remove"} & {word.text for word in words}:
+        for word in rest[1:]:
+            read_options(word, module, [(word.text, 0)], out, where)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 from rocmcfg.advice.lint.assignment import Reading, Trust, What, Where
 from rocmcfg.advice.lint.readers import shell as scripts
+from rocmcfg.advice.lint.readers.words import commands as split_commands
 from rocmcfg.advice.lint.remark import warning
 from rocmcfg.advice.lint.source import Span
 from rocmcfg.judging import names
-from rocmcfg.languages import Effect, shell
+from rocmcfg.languages import Effect, fish, shell
 
+_QUOTE = ("https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html#tag_19_02",)
 _EXPORT = ("https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html#export",)
 
 
@@ -19,6 +23,13 @@ def read(piece: Span, out: Reading, where: Where) -> None:
     scripts.read(piece, out, where)
     if where.trust is not Trust.FILE:
         return
+    for command in split_commands(piece):
+        words = [piece.text[word.start : word.stop] for word in command.words]
+        if command.unclosed and any(names.concerns(word.partition("=")[0]) for word in words):
+            start = command.words[0].start
+            line = piece.cut(start, piece.text.find("\n", start) + 1 or None)
+            summary = "a quote is not closed: a shell fails here, and reads nothing of what follows"
+            out.slip(line.cut(0, len(line.text.rstrip())), warning("RC7118", summary, sources=_QUOTE))
     session = shell.Environment()
     statements = {
         piece.at(statement.start): statement
@@ -43,3 +54,35 @@ def read(piece: Span, out: Reading, where: Where) -> None:
             token = piece.cut(statement.start, statement.stop)
             literal = f"export {token.text}"
             out.slip(token, warning("RC7121", summary, literal=literal, sources=_EXPORT))
+
+
+def read_fish(piece: Span, out: Reading, where: Where) -> None:
+    """Read a file that each fish sources: a later statement on a variable replaces or erases an earlier
+    one."""
+    before = len(out.assignments)
+    scripts.read(piece, out, where._replace(scope=""))
+    if where.trust is not Trust.FILE:
+        return
+    by_name: dict[str, list[tuple[int, int]]] = {}
+    for number, each in enumerate(out.assignments[before:], before):
+        if each.what is What.VARIABLE:
+            by_name.setdefault(each.name, []).append((each.start, number))
+    gone = dict.fromkeys(by_name, 0)  # how many of them are dropped, or judged without a scope
+    for statement in fish.read(piece.text):
+        if statement.stop <= statement.start or statement.effect not in (Effect.SETS, Effect.UNSETS):
+            continue
+        begin, end = piece.range(statement.start, statement.stop)
+        places = by_name.get(statement.name, [])
+        first, last = bisect_left(places, (begin,)), bisect_left(places, (end,))
+        value, certain = statement.value, statement.value is not None
+        for _, number in places[first:last]:
+            assignment = out.assignments[number]
+            out.assignments[number] = assignment._replace(
+                value=value if certain else assignment.value,
+                opaque=assignment.opaque or not certain,
+                where=assignment.where._replace(scope=where.scope if certain else ""),
+            )
+        if first == last and first and (statement.effect is Effect.UNSETS or certain):
+            earlier = (number for _, number in places[gone[statement.name] : first])
+            out.drop((n for n in earlier if out.assignments[n].where.scope), begin)
+            gone[statement.name] = first

@@ -10,14 +10,14 @@ import re
 from collections.abc import Sequence
 from os.path import basename
 
-from rocmcfg.advice.lint.assignment import Reading, What, Where
+from rocmcfg.advice.lint.assignment import Reading, Trust, What, Where
 from rocmcfg.advice.lint.readers import kernel, lines
 from rocmcfg.advice.lint.readers.words import Command, add_word
 from rocmcfg.advice.lint.readers.words import commands as split_commands
 from rocmcfg.advice.lint.readers.written import printed_text, read_sed
+from rocmcfg.advice.lint.remark import warning
 from rocmcfg.advice.lint.source import Span, joined
 from rocmcfg.judging import names
-from rocmcfg.model.kargs import canonical
 from rocmcfg.model.regex import regex
 
 _ASSIGNMENT = regex(r"([A-Za-z_]\w*)(?:\[[^]]*\])?\+?=")
@@ -32,6 +32,8 @@ _DECLARE = {"export", "declare", "typeset", "readonly", "local"}
 # 10_linux passes the kernel the first and then the second, and a recovery entry only the first
 # (GRUB's util/grub.d/10_linux.in), whichever comes first in the file.
 _TOGETHER = ("GRUB_CMDLINE_LINUX", "GRUB_CMDLINE_LINUX_DEFAULT")
+# Their programs read or write the value line by line.
+_ON_ONE_LINE = regex(r"LINUX_(?:FALLBACK_)?OPTIONS$|KERNEL_CMDLINE\[")
 _SWALLOWED = regex(r"\n[ \t]*(?:export[ \t]+)?GRUB_\w+=")
 # These commands search for, show or unset their arguments, and set nothing.
 _SETS_NOTHING = regex(r"cat|[ef]?grep|rg|ag|test|\[\[?|awk|case|unset|modinfo|dmesg")
@@ -128,6 +130,8 @@ class _Reader:
             printed = [printed_text(rest, escapes=escapes)]
         elif name == "tee":
             self.targets += [word for word in rest if not word.text.startswith("-")]
+        elif name == "unset":
+            self._unset(rest)
         elif _SETS_NOTHING.fullmatch(name) or _TAKES_AWAY.fullmatch(name) or _SHOWS.fullmatch(name):
             self._pass_over(rest)
         else:
@@ -160,6 +164,22 @@ class _Reader:
     def _pass_over(self, words: Sequence[Span]) -> None:
         self.out.passed += [word.place for word in words]
 
+    def _unset(self, words: Sequence[Span]) -> None:
+        self._pass_over(words)
+        for name in [word.text for word in words] if self._surely_in_file() else ():
+            self.out.drop_variables(self.mark, name)
+            self.out.drop(self.filled.get(name, ()), self.mark)
+            self.out.anew.add(name)
+
+    def _surely_in_file(self) -> bool:
+        """Return whether the command is run whenever the file is read as a whole."""
+        in_file = self.where.scope and self.where.trust is Trust.FILE and not self.where.depth
+        return bool(in_file) and not self._depends()
+
+    def _depends(self) -> bool:
+        """Return whether the command is run only if another one lets it, or in a subshell."""
+        return bool(self.command.depth) or self.command.follows in "(&|"
+
     def _assignments(self) -> int:
         """Read the assignments before a command's name, after `export`, `sudo` and `env`; return the index of
         the name."""
@@ -179,7 +199,7 @@ class _Reader:
             at += 1
         # a command without a name is removed with its last assignment, if no other command depends on it
         bare = at == len(self.words) and all(names.concerns(assigned[1]) for _, assigned, _, _ in assignments)
-        goes = not bare or not (self.command.depth or self.command.follows in "(&|")
+        goes = not bare or not self._depends()
         for number, assigned, declared, alone in assignments:
             self._assign(number, assigned, declared, alone._replace(removable=alone.removable and goes), bare)
         return at
@@ -222,12 +242,16 @@ class _Reader:
     def _command_line(self, name: str, word: Span, match: re.Match[str]) -> None:
         """Read a kernel command line in a variable. A second plain assignment of the variable replaces the
         first, whose arguments then have no effect."""
-        out, text = self.out, word.text
-        value = match.end()
+        out, value, end = self.out, match.end(), word.text.find("\n")
+        if end >= 0 and self.where.scope and _ON_ONE_LINE.match(name):
+            summary = f"a line break ends the value of {name}: no boot entry gets the text after it"
+            out.slip(word.cut(end + 1), warning("RC7118", summary))
+            word = word.cut(0, end)
+        text = word.text
         itself = re.search(rf"\$(?:{re.escape(name)}(?!\w)|{{{re.escape(name)}\W)", text)
         adds = match.group().endswith("+=") or itself is not None
         called = match.group().rstrip("+=")  # with its index, as in KERNEL_CMDLINE[fallback]
-        if self.command.depth:
+        if self.command.depth or (self.where.scope and self._depends()):
             kernel.read_arguments(word.cut(value), out, self.alone._replace(title=called))
             return
         replaces = not adds and name in self.filled  # what was there, though it set nothing
@@ -239,6 +263,8 @@ class _Reader:
             for number in held:
                 held_before = out.assignments[number]
                 out.assignments[number] = held_before._replace(where=held_before.where._replace(scope=""))
+            if self._surely_in_file():
+                out.drop(held, self.mark)
             held.clear()
             out.anew.add(name)
         scope = self.where.scope if name in _TOGETHER else self.where.scope and f"{self.where.scope} {name}"
@@ -261,7 +287,7 @@ class _Reader:
             first, last = self.command.words[at], self.command.words[-1]
             kernel.read_options_line(self.piece.cut(first.start, last.stop), self.out, self.where)
         elif name in ("modprobe", "insmod"):
-            _read_module(rest, self.out, self.where._replace(once=self.mark, part=True))
+            kernel.read_command(rest, self.out, self.where._replace(once=self.mark, part=True))
         elif name == "set":
             self._fish(rest)
         elif name == "setenv":  # of csh
@@ -285,8 +311,7 @@ class _Reader:
         """A name and its values, in words of their own."""
         if words[1:] and names.concerns(words[0].text):
             pair = joined([words[0], Span("=", ((0, words[0].place[1] - 1),)), words[1]])
-            alone = not self.command.depth and self.command.follows not in "(&|"
-            where = self.alone._replace(removable=alone)
+            where = self.alone._replace(removable=not self._depends())
             whole, opaque = self._range(0, len(self.words) - 1), words[2:] != [] or not words[1].text
             end, add = whole[1], self.out.add
             add(What.VARIABLE, pair, where=where, statement=whole, written_to=end, quotes="", opaque=opaque)
@@ -373,12 +398,3 @@ class _Reader:
             assignment._replace(value=value, value_at=value_at, opaque="$" in value)
             for assignment in self.out.assignments[before:]
         ]
-
-
-def _read_module(words: Sequence[Span], out: Reading, where: Where) -> None:
-    """Read `modprobe amdgpu runpm=0` or `insmod ./amdgpu.ko runpm=0`; with -r nothing is set."""
-    rest = [word for word in words if not word.text.startswith("-")]
-    module = canonical(basename(rest[0].text).partition(".ko")[0]) if rest else ""
-    if module in names.modules() and not {"-r", "--remove"} & {word.text for word in words}:
-        for word in rest[1:]:
-            kernel.read_options(word, module, [(word.text, 0)], out, where)

@@ -62,6 +62,11 @@ def commands(piece: Span) -> Iterator[Command]:
     return _Lexer(piece.text).run()
 
 
+def list_words(piece: Span) -> list[Word]:
+    """Return the words of a list that is no command: a blank ends a word, and operators of a shell do not."""
+    return [word for command in _Lexer(piece.text, operators="").run() for word in command.words]
+
+
 def add_word(
     piece: Span,
     word: Word,
@@ -77,8 +82,9 @@ def add_word(
 
 
 class _Lexer:
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, operators: str = ";&|()`") -> None:
         self.text = text
+        self.operators = operators
         self.at = 0
         self.command = Command()
         self.parts: list[tuple[int, int]] = []
@@ -108,16 +114,16 @@ class _Lexer:
             elif character.isspace():
                 self._end_word()
                 self.at = _BLANK.match(text, self.at).end()  # type: ignore[union-attr]
-            elif character == "#" and self.word_start < 0:
+            elif character == "#" and self.word_start < 0 and self.operators:
                 end = text.find("\n", self.at)
                 self.at = len(text) if end < 0 else end
             elif character in "'\"":
                 self._quoted(character)
             elif character == "\\":
                 self._take(self.at + 1, min(self.at + 2, len(text)), escaped=True)
-            elif redirect := _REDIRECT.match(text, self.at):
+            elif self.operators and (redirect := _REDIRECT.match(text, self.at)):
                 self._redirected(redirect.group(), redirect.end())
-            elif character in ";&|()`":
+            elif character in self.operators:
                 if character == "`" and self.word_start >= 0:
                     self._take(self.at, self.at + 1, escaped=True)  # the text that it inserts is unknown
                     self.at -= 1
