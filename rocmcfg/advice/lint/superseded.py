@@ -12,6 +12,7 @@ from rocmcfg.advice.lint.remark import Remark, Spelt, info, warning
 from rocmcfg.advice.lint.wording import Knowledge, spelled
 from rocmcfg.judging import names
 from rocmcfg.judging.words import Advice
+from rocmcfg.model.diagnostic import cut
 from rocmcfg.model.kargs import adds_up, canonical
 from rocmcfg.model.spelling import Spelling, same
 
@@ -94,10 +95,10 @@ def _remark(loser: Assignment, winner: Assignment, where: str) -> Remark:
 
 
 def _dropped(loser: Assignment, where: str) -> Remark:
-    summary = f"{loser.name} has no effect: it is dropped again {where}"
-    return warning(
-        "RC7111", summary, why="What holds it is emptied, unset or set anew there.", advice=Advice.TAKE_OUT
-    )
+    setting = loser.name if loser.value is None else f"{loser.name}={cut(loser.value)}"
+    summary = f"{setting} has no effect: it is dropped {where}"
+    why = "The line there empties, unsets or replaces what holds it."
+    return warning("RC7111", summary, why, advice=Advice.TAKE_OUT)
 
 
 def compare_files(checked: Sequence[Checked], knowledge: Knowledge) -> None:
