@@ -221,9 +221,12 @@ def _text(view: HostView, record: Crash, name: str) -> str:
 
 
 def _wanted(record: Crash) -> Iterator[Wanted]:
-    """Yield what a report of the fault needs, and in any case what a crash has."""
+    """Yield what a report of the fault needs, and in any case what a crash has. Another rocmcfg may have
+    saved the crash, with needs that this one does not know."""
     every = fault_table.collectibles()
     for key in dict.fromkeys((*_FILES, *record.verdict.collect)):
+        if key not in every:
+            continue
         file = _FILES.get(key, "")
         needed = every[key]
         file = file if record.files.get(file) else ""
