@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator, Mapping
 
 from rocmcfg.facts import crash_events
-from rocmcfg.host.files import new_callers_folder, write_callers_file
+from rocmcfg.host.files import new_callers_folder, write_new_file
 from rocmcfg.host.view import Host, HostView, text_or_empty
 from rocmcfg.knowledge import faults as fault_table
 from rocmcfg.model.crash import Crash, DumpState, Unsaved
@@ -207,11 +207,11 @@ def _write(
     names = []
     with new_callers_folder(into) as folder:
         for name, text in texts.items():
-            write_callers_file(name, text.encode("utf-8", "replace"), folder)
+            write_new_file(name, text.encode("utf-8", "replace"), folder)
             names.append(name)
         if with_dump and (stream := view.stream(store.path_of(record.id, store.DUMP))) is not None:
             with stream:
-                write_callers_file(store.DUMP, iter(lambda: stream.read(_PIECE), b""), folder)
+                write_new_file(store.DUMP, iter(lambda: stream.read(_PIECE), b""), folder)
             names.append(store.DUMP)
     return tuple(f"{into}/{name}" for name in names)
 

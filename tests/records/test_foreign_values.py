@@ -16,6 +16,7 @@ import pytest
 
 from tests.crashes import crashing
 from tests.experiments.real import Bench
+from tests.support.hosts import debian_grub_host
 from tests.support.program import rocmcfg
 
 STRANGE: tuple[Any, ...] = (
@@ -134,3 +135,34 @@ def test_a_try_is_read_or_called_damaged(tmp_path: Path) -> None:
                 record.write_text("".join(f"{json.dumps(each)}\n" for each in made))
                 no_defect(what, "tries", "list")
                 no_defect(what, "tries", "show", "1", "--tracker")
+
+
+@pytest.fixture(scope="module")
+def applied(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = debian_grub_host(tmp_path_factory.mktemp("applied"))
+    settings = ("--set", "amdgpu.runpm=0", "--set", "env.HSA_ENABLE_SDMA=0")
+    assert rocmcfg("apply", *settings, "--any-gpu", "--yes", "--root", root).code == 0
+    return root
+
+
+def test_a_receipt_is_read_or_called_damaged(applied: Path, tmp_path: Path) -> None:
+    receipt = applied / "var/lib/rocmcfg/receipt.json"
+    text = receipt.read_text()
+    for what, document in variants(json.loads(text)):
+        receipt.write_text(json.dumps(document))
+        no_defect(what, "verify", "--metrics", tmp_path / "metrics", "--root", applied)
+        no_defect(what, "plan", "--add", "amdgpu.gpu_recovery=1", "--any-gpu", "--root", applied)
+    receipt.write_text(text)
+
+
+@pytest.mark.parametrize("command", ["verify", "status", "doctor", "facts"])
+def test_a_document_of_a_fleet_is_shown_or_named(applied: Path, tmp_path: Path, command: str) -> None:
+    (tmp_path / "documents").mkdir()
+    made = rocmcfg(command, "--root", applied, "--json").document
+    document, page = tmp_path / "documents/node1.json", tmp_path / "page.html"
+    for what, changed_one in variants(made):
+        document.write_text(json.dumps(changed_one))
+        no_defect(what, "fleet", tmp_path / "documents", "--html", page)
+        if page.exists():
+            assert not {"\u202e", "\x1b"} & {*page.read_text()}, what
+            page.unlink()
