@@ -166,3 +166,14 @@ def test_a_document_of_a_fleet_is_shown_or_named(applied: Path, tmp_path: Path, 
         if page.exists():
             assert not {"\u202e", "\x1b"} & {*page.read_text()}, what
             page.unlink()
+
+
+def test_a_name_that_is_no_text_is_a_label(applied: Path, tmp_path: Path) -> None:
+    receipt, metrics = applied / "var/lib/rocmcfg/receipt.json", tmp_path / "metrics"
+    text = receipt.read_text()
+    document = json.loads(text)
+    document["settings"][0]["id"] = "amdgpu.\udcff"
+    receipt.write_text(json.dumps(document))
+    no_defect("half of a character", "verify", "--metrics", metrics, "--root", applied)
+    receipt.write_text(text)
+    assert 'setting="amdgpu.' in metrics.read_text()
