@@ -165,7 +165,7 @@ def crash(view: HostView, id: str) -> Crash:
 def _id_of(view: HostView, beginning: str) -> str:
     every = store.ids(view)
     if not every:
-        raise fail("RC4404", "no crash was saved", hint="turn the black box on: sudo rocmcfg crashes on")
+        raise fail("RC4404", "no crash was saved", hint="`sudo rocmcfg crashes on` turns the black box on")
     if beginning in every:
         return beginning
     matching = [id for id in every if id.startswith(beginning)] if beginning else [every[-1]]
