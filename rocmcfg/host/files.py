@@ -165,13 +165,13 @@ def replace_callers_file(path: str, text: str, mode: int | None = None) -> None:
     """Write a file that others read at any time, such as metrics: beside its place, then renamed, so that a
     full disk costs nobody the file that is there. The new file gets `mode`; without a mode, it gets the
     owner and the mode of the file that it replaces. A pipe or a device is written to and stays. A link is
-    followed, but as root not where another user may have put it: the name gets the file there. Raises
-    Unwritable."""
+    followed, but not where another user may have put it: the name gets the file there. Raises Unwritable."""
     place = path
     if _is_followed(path):
         if os.path.exists(path) and not os.path.isfile(path):  # the standard output may be a pipe
             return write_result(path, open_for_result(path), text)
-        place = os.path.realpath(path)
+        if _is_link_of_ours(path):
+            place = os.path.realpath(path)
     try:
         with _folder_of(place) as (folder, name):
             _replace(folder, name, text, mode)
@@ -193,7 +193,7 @@ def _replace(folder: int | None, name: str, text: str, mode: int | None) -> None
                 os.fchmod(stream.fileno(), mode)
             stream.write(text.encode("utf-8", "replace"))
         os.rename(beside, name, src_dir_fd=folder, dst_dir_fd=folder)
-    except OSError:
+    except BaseException:  # Ctrl-C leaves nothing either
         with contextlib.suppress(OSError):
             os.unlink(beside, dir_fd=folder)
         raise
@@ -210,11 +210,11 @@ def _keep_permissions(path: str, folder: int | None, descriptor: int) -> None:
 
 
 def _is_followed(path: str) -> bool:
-    """Return whether a link, a pipe or a device at this path may be written through. Only root makes devices,
-    so it does not matter who may write to one: everybody may to /dev/null."""
+    """Return whether a link, a pipe or a device at this path may be written through: no other user put it
+    there. Only root makes devices, so it does not matter who may write to one: everybody may to /dev/null."""
     try:
         if os.geteuid() != 0:
-            return True
+            return not os.path.islink(path) or _is_link_of_ours(path)
         weak, reached = Root("/").weakness(os.path.abspath(path))
         if weak is None or reached is None or not stat.S_ISCHR(reached.st_mode):
             return weak is None
@@ -223,13 +223,23 @@ def _is_followed(path: str) -> bool:
         return False
 
 
+def _is_link_of_ours(path: str) -> bool:
+    """Return whether there is a link that only the caller or root may have made: in a folder such as /tmp,
+    nobody else can replace it."""
+    try:
+        meta = os.lstat(path)
+    except OSError:
+        return False
+    return stat.S_ISLNK(meta.st_mode) and meta.st_uid in (0, os.geteuid())
+
+
 def open_for_result(path: str) -> BinaryIO:
-    """Open a file that the caller names for a result that comes later; what it holds is replaced then. As
-    root, follow no link that another user may have made. Raises Unwritable."""
+    """Open a file that the caller names for a result that comes later; what it holds is replaced then. Follow
+    no link that another user may have made. Raises Unwritable."""
     try:
         flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOCTTY | os.O_NONBLOCK
         with _folder_of(path) as (folder, name):
-            flags |= os.O_NOFOLLOW if folder is not None else 0
+            flags |= os.O_NOFOLLOW if folder is not None or not _is_followed(path) else 0
             return io.FileIO(os.open(name, flags, 0o666, dir_fd=folder), "wb")
     except (OSError, ValueError) as problem:
         hint = "name a file in a directory where you may write"
