@@ -143,9 +143,7 @@ class Printer:
         host."""
         if "--root" in command or "--help" in command or not self.root_option:
             return command
-        changes = re.search(
-            "rocmcfg (apply|confirm|recover|reject|rollback|take-over)(?!.* --chroot)", command
-        )
+        changes = re.search("rocmcfg (apply|recover|reject|rollback)(?!.* --chroot)", command)
         return f"{command}{self.root_option}{' --chroot' if self.runs_tools and changes else ''}"
 
     def may_change(self, host: HostView) -> None:
