@@ -6,6 +6,7 @@ from __future__ import annotations
 import itertools
 import signal
 import sys
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -21,6 +22,8 @@ def main() -> None:
     """Run the program. A usage error ends it with exit code 2, and is printed as JSON if --json is
     present."""
     open_streams()
+    if not sys.warnoptions:  # for the author of a pattern, `re` foresees changes of its syntax
+        warnings.simplefilter("ignore", FutureWarning)
     sys.argv[1:] = meant(sys.argv[1:])
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # if the parent ignores it, no end of a program is seen
     code: Any = ExitCode.DONE

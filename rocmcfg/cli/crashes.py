@@ -4,6 +4,7 @@ crashed."""
 from __future__ import annotations
 
 import os
+import shlex
 
 from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
@@ -111,9 +112,8 @@ def show(printer: Printer, *, id: str = _ID, root: str = opt.ROOT) -> None:
     printer.line()
     printer.to_copy("Report:", f"sudo rocmcfg crashes report {crash.id}{printer.root_option}")
     if "kernel.log" in crash.files:
-        printer.to_copy(
-            "Judge the log again:", f"sudo rocmcfg doctor {host.root.rstrip('/')}{folder}/kernel.log"
-        )
+        log = shlex.quote(f"{host.root.rstrip('/')}{folder}/kernel.log")
+        printer.to_copy("Judge the log again:", f"sudo rocmcfg doctor {log}")
 
 
 def report(

@@ -15,6 +15,7 @@ from rocmcfg.cli.printer import Misuse, Printer, counted
 from rocmcfg.cli.terminal import wrap
 from rocmcfg.host.files import is_piped_in
 from rocmcfg.model.diagnostic import ExitCode, Severity, cut
+from rocmcfg.model.unified_diff import quoted
 
 if TYPE_CHECKING:
     from rocmcfg.advice.lint.check import Verdict
@@ -181,7 +182,7 @@ def _verdicts(printer: Printer, linted: Linted) -> None:
             parts = filter(None, (verdict.summary.removeprefix(f"{verdict.text} "), cured))
             reasons = ("; the new one " if verdict.setting else "; ").join(parts) or "because of the others"
             rows[f"{verdict.fate.value:<10}  {cut(_line(verdict.text))}{instead}", reasons] = None
-        printer.heading(file)
+        printer.heading(quoted(file))
         printer.pairs([*rows])
         if fine:
             pronoun = "them" if len(fine) > 1 else "it"
@@ -228,7 +229,7 @@ def _finding(printer: Printer, same: list[Finding]) -> None:
     if printer.quiet and remark.severity is Severity.INFO:
         return
     label = printer.paint(_LABEL[remark.severity], remark.severity.value)
-    lines = [f"{first.file}:{first.line}:{first.column}: {label}: {remark.kind.replace('_', ' ')}"]
+    lines = [f"{quoted(first.file)}:{first.line}:{first.column}: {label}: {remark.kind.replace('_', ' ')}"]
     lines.append(f"    {printer.paint(cut(_line(first.text), _SHORT), 'bold')}")
     lines += wrap(f"{remark.summary}.", "  ", "  ")
     if remark.why:

@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any, Literal
 
 from rocmcfg.cli.printer import Misuse
-from rocmcfg.model.request import Request
+from rocmcfg.model.request import Request, Via
 from rocmcfg.model.shape import NamedTuple
 from rocmcfg.model.trial import Terms
 from rocmcfg.model.version import Version, parse_version
@@ -236,7 +236,7 @@ class RequestOptions(NamedTuple):
     def request(
         self,
         named: tuple[str, ...] = (),
-        via: str = "",
+        via: Via = "",
         boot_backend: str = "",
         env_target: tuple[str, ...] = (),
     ) -> Request:
@@ -269,7 +269,7 @@ VIA = text(
 class Boot(NamedTuple):
     """The files and the boot loader through which settings take effect."""
 
-    via: str = VIA
+    via: Via = VIA
     boot_backend: str = BOOT_BACKEND
     env_target: tuple[str, ...] = texts(
         "--env-target",
@@ -299,7 +299,7 @@ def release(rocm: str) -> Version | None:
     return version
 
 
-def through(via: str, boot_backend: str) -> Request:
+def through(via: Via, boot_backend: str) -> Request:
     """Return a request that asks for nothing but how settings take effect. Raises Misuse for an unknown boot
     loader."""
     _require_known(boot_backend, ())

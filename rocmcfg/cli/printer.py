@@ -108,8 +108,8 @@ def counted(count: int, noun: str) -> str:
 
 
 _FOR_A_HOST = regex(
-    r"`((?:sudo )?rocmcfg (?:apply|confirm|doctor|env|explain|history|issues|knowledge|lint|plan|profile"
-    r"|recover|reject|render|report|rollback|status|verify)(?: [^`]*)?)`"
+    r"`((?:sudo )?rocmcfg (?:apply|confirm|crashes|doctor|env|explain|facts|history|issues|knowledge|lint"
+    r"|plan|profile|recover|reject|render|report|rollback|status|take-over|verify)(?: [^`]*)?)`"
 )
 # A label and a command, which must stay in one piece for copying
 _COMMAND = regex(r"([A-Z][a-z]+:) ((?:sudo )?rocmcfg [^`;,]*)")

@@ -8,6 +8,7 @@ from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.machines import named_machine
 from rocmcfg.cli.printer import Misuse, Printer
+from rocmcfg.model.request import Via
 
 
 def render(
@@ -15,7 +16,7 @@ def render(
     *,
     named: tuple[str, ...] = opt.NAMED,
     requested: opt.RequestOptions = opt.RequestOptions(),
-    via: str = opt.VIA,
+    via: Via = opt.VIA,
     format: str = opt.text("--format", "-f", help="The system to print it for.", choices=tuple(FORMATS)),
     machine: opt.Machine = opt.Machine(),
     root: str = opt.ROOT,

@@ -11,11 +11,12 @@ from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import Misuse, Printer
 from rocmcfg.host.apart import apart
 from rocmcfg.host.local import LocalHost
-from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, fail, warning
+from rocmcfg.model.diagnostic import Diagnostic, RocmcfgError, cut, fail, warning
 from rocmcfg.model.experiment import MOST_RUNS
 from rocmcfg.model.request import Request, command_line
 
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
+_SHORTEST, _LONGEST = 0.001, 365 * 86400  # seconds
 
 
 def seconds(text: str, option: str) -> float | None:
@@ -24,8 +25,11 @@ def seconds(text: str, option: str) -> float | None:
         return None
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)([smhd]?)", text)
     if match is None or not float(match[1]):
-        raise Misuse(f"{text!r} is not a time: write 90, 1.5m, 2h", option)
-    return float(match[1]) * _UNITS[match[2]]
+        raise Misuse(f"{cut(text)!r} is not a time: write 90, 1.5m, 2h", option)
+    exact = float(match[1]) * _UNITS[match[2]]  # infinite for more than 308 digits
+    if not _SHORTEST <= exact <= _LONGEST:
+        raise Misuse(f"{cut(text)} is not from 0.001 to 365d", option)
+    return exact
 
 
 def whole_seconds(text: str, option: str) -> int | None:

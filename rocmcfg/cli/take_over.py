@@ -13,6 +13,7 @@ from rocmcfg.cli import hosts
 from rocmcfg.cli import options as opt
 from rocmcfg.cli.printer import Printer
 from rocmcfg.model.diagnostic import fail
+from rocmcfg.model.request import Via
 
 if TYPE_CHECKING:
     from rocmcfg.change.planning.taking_over import Occurrence
@@ -25,7 +26,7 @@ def take_over(
     name: str = opt.text(
         "--name", metavar="NAME", help="The name of the new profile.", takes="free", default="own"
     ),
-    via: str = opt.VIA,
+    via: Via = opt.VIA,
     boot_backend: str = opt.BOOT_BACKEND,
     dry_run: bool = opt.switch("--dry-run", help="Show what it would do, and change nothing."),
     diff: bool = opt.DIFF,

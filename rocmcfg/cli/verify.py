@@ -4,6 +4,7 @@ golden one. It works without root."""
 from __future__ import annotations
 
 import os
+import shlex
 import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -151,7 +152,7 @@ def _show_report(printer: Printer, report: VerificationReport, profiles: Sequenc
     if (
         profiles and of_settings.status == "differences" and not has_errors(report.diagnostics)
     ):  # apply would end with the same errors
-        named = " ".join(f"--profile {name}" for name in profiles)
+        named = " ".join(f"--profile {shlex.quote(name)}" for name in profiles)
         printer.to_copy("Next:", f"sudo rocmcfg apply {named}{printer.root_option}")
 
 

@@ -96,13 +96,28 @@ def _doubt(path: str, opened: os.stat_result) -> str:
 
 
 @contextmanager
+def _folder_of(path: str) -> Iterator[tuple[int | None, str]]:
+    """Yield the descriptor of the folder of a path that the caller names, and the name in it; no descriptor
+    and the path itself where no other user has a part in it. As root, follow no link that another user may
+    have made. Raises OSError."""
+    if _is_followed(path):
+        yield None, path
+        return
+    start = "" if path.startswith("/") else os.getcwd() + "/"
+    with Root("/").place(start + path, follow_last=False, led_by_others=False) as place:
+        yield place.directory, place.name
+
+
+@contextmanager
 def new_callers_folder(path: str) -> Iterator[int]:
     """Make a new folder with the rights of the caller, which only its owner can read, and yield its
     descriptor: whoever may write beside it can put another one in its place. Raises Unwritable."""
     hint = "name a folder that does not exist yet, in a directory where you may write"
     try:
-        os.mkdir(path, 0o700)
-        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        with _folder_of(path) as (folder, name):
+            os.mkdir(name, 0o700, dir_fd=folder)
+            flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+            descriptor = os.open(name, flags, dir_fd=folder)
     except FileExistsError as problem:
         raise Unwritable(path, "it exists", hint) from problem
     except OSError as problem:
@@ -115,14 +130,25 @@ def new_callers_folder(path: str) -> Iterator[int]:
         os.close(descriptor)
 
 
-def write_callers_file(path: str, content: bytes | Iterable[bytes], directory: int | None = None) -> None:
+def write_callers_file(path: str, content: bytes | Iterable[bytes]) -> None:
     """Write a new file with the rights of the caller, readable by its owner alone; a large one in pieces.
-    With a `directory`, the path is a name in it. Nothing is ever overwritten, and nothing half written is
-    left. Raises Unwritable."""
+    Nothing is ever overwritten, and nothing half written is left. Raises Unwritable."""
     try:
-        descriptor = os.open(
-            path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=directory
-        )
+        with _folder_of(path) as (folder, name):
+            write_new_file(name, content, folder, path)
+    except OSError as problem:
+        raise Unwritable(path, problem, "name a file in a directory where you may write") from problem
+
+
+def write_new_file(
+    name: str, content: bytes | Iterable[bytes], directory: int | None, path: str = ""
+) -> None:
+    """Write a new file like `write_callers_file`, with this name in a directory. `path` is how the caller
+    names it. Raises Unwritable."""
+    path = path or name
+    try:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+        descriptor = os.open(name, flags, 0o600, dir_fd=directory)
     except FileExistsError as problem:
         raise Unwritable(path, "it exists", "name another file, or move the existing one away") from problem
     except OSError as problem:
@@ -131,7 +157,7 @@ def write_callers_file(path: str, content: bytes | Iterable[bytes], directory: i
         with os.fdopen(descriptor, "wb") as stream:
             stream.writelines([content] if isinstance(content, bytes) else content)
     except OSError as problem:
-        os.unlink(path, dir_fd=directory)
+        os.unlink(name, dir_fd=directory)
         raise Unwritable(path, problem, "name a file on another disk") from problem
 
 
@@ -139,36 +165,44 @@ def replace_callers_file(path: str, text: str, mode: int | None = None) -> None:
     """Write a file that others read at any time, such as metrics: beside its place, then renamed, so that a
     full disk costs nobody the file that is there. The new file gets `mode`; without a mode, it gets the
     owner and the mode of the file that it replaces. A pipe or a device is written to and stays. A link is
-    followed, but as root not where another user may have put it: the name gets the file there. Raises
-    Unwritable."""
-    folder, name = os.path.split(path)
-    folder = os.path.realpath(folder)
+    followed, but not where another user may have put it: the name gets the file there. Raises Unwritable."""
+    place = path
     if _is_followed(path):
         if os.path.exists(path) and not os.path.isfile(path):  # the standard output may be a pipe
             return write_result(path, open_for_result(path), text)
-        folder, name = os.path.split(os.path.realpath(path))
-    beside = os.path.join(folder, f".{name}.{os.getpid()}")
+        if _is_link_of_ours(path):
+            place = os.path.realpath(path)
     try:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        with os.fdopen(os.open(beside, flags, 0o666), "wb") as stream:
-            if mode is None:
-                _keep_permissions(os.path.join(folder, name), stream.fileno())
-            else:
-                os.fchmod(stream.fileno(), mode)
-            stream.write(text.encode())
-        os.rename(beside, os.path.join(folder, name))
+        with _folder_of(place) as (folder, name):
+            _replace(folder, name, text, mode)
     except OSError as problem:
-        with contextlib.suppress(OSError):
-            os.unlink(beside)
         of_the_disk = problem.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS)  # these have their hints
         hint = "" if of_the_disk else "name a file in a directory where you may write"
         raise Unwritable(path, problem, hint) from problem
 
 
-def _keep_permissions(path: str, descriptor: int) -> None:
+def _replace(folder: int | None, name: str, text: str, mode: int | None) -> None:
+    above, last = os.path.split(name)
+    beside = os.path.join(above, f".{last}.{os.getpid()}")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        with os.fdopen(os.open(beside, flags, 0o666, dir_fd=folder), "wb") as stream:
+            if mode is None:
+                _keep_permissions(name, folder, stream.fileno())
+            else:
+                os.fchmod(stream.fileno(), mode)
+            stream.write(text.encode("utf-8", "replace"))
+        os.rename(beside, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except BaseException:  # Ctrl-C leaves nothing either
+        with contextlib.suppress(OSError):
+            os.unlink(beside, dir_fd=folder)
+        raise
+
+
+def _keep_permissions(path: str, folder: int | None, descriptor: int) -> None:
     """Give a new file the owner and mode of the file at this path, if there is one and it is no link."""
     with contextlib.suppress(FileNotFoundError):
-        meta = os.lstat(path)
+        meta = os.stat(path, dir_fd=folder, follow_symlinks=False)
         if stat.S_ISREG(meta.st_mode):
             with contextlib.suppress(PermissionError):
                 os.fchown(descriptor, meta.st_uid, meta.st_gid)
@@ -176,11 +210,11 @@ def _keep_permissions(path: str, descriptor: int) -> None:
 
 
 def _is_followed(path: str) -> bool:
-    """Return whether a link, a pipe or a device at this path may be written through. Only root makes devices,
-    so it does not matter who may write to one: everybody may to /dev/null."""
+    """Return whether a link, a pipe or a device at this path may be written through: no other user put it
+    there. Only root makes devices, so it does not matter who may write to one: everybody may to /dev/null."""
     try:
         if os.geteuid() != 0:
-            return True
+            return not os.path.islink(path) or _is_link_of_ours(path)
         weak, reached = Root("/").weakness(os.path.abspath(path))
         if weak is None or reached is None or not stat.S_ISCHR(reached.st_mode):
             return weak is None
@@ -189,13 +223,24 @@ def _is_followed(path: str) -> bool:
         return False
 
 
+def _is_link_of_ours(path: str) -> bool:
+    """Return whether there is a link that only the caller or root may have made: in a folder such as /tmp,
+    nobody else can replace it."""
+    try:
+        meta = os.lstat(path)
+    except OSError:
+        return False
+    return stat.S_ISLNK(meta.st_mode) and meta.st_uid in (0, os.geteuid())
+
+
 def open_for_result(path: str) -> BinaryIO:
-    """Open a file that the caller names for a result that comes later; what it holds is replaced then. As
-    root, follow no link that another user may have made. Raises Unwritable."""
+    """Open a file that the caller names for a result that comes later; what it holds is replaced then. Follow
+    no link that another user may have made. Raises Unwritable."""
     try:
         flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOCTTY | os.O_NONBLOCK
-        flags |= 0 if _is_followed(path) else os.O_NOFOLLOW
-        return io.FileIO(os.open(path, flags, 0o666), "wb")
+        with _folder_of(path) as (folder, name):
+            flags |= os.O_NOFOLLOW if folder is not None or not _is_followed(path) else 0
+            return io.FileIO(os.open(name, flags, 0o666, dir_fd=folder), "wb")
     except (OSError, ValueError) as problem:
         hint = "name a file in a directory where you may write"
         reason = problem if isinstance(problem, OSError) else "it is not a path"
@@ -209,7 +254,7 @@ def write_result(path: str, stream: BinaryIO, text: str) -> None:
             if stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
                 os.ftruncate(stream.fileno(), 0)
             os.set_blocking(stream.fileno(), True)
-            stream.write(text.encode())
+            stream.write(text.encode("utf-8", "replace"))
     except OSError as problem:
         raise Unwritable(path, problem, "name a file on another disk") from problem
 

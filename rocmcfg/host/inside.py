@@ -74,10 +74,11 @@ class Root:
         if hasattr(self, "descriptor"):
             os.close(self.descriptor)
 
-    def place(self, path: str, *, follow_last: bool = True) -> _Walk:
+    def place(self, path: str, *, follow_last: bool = True, led_by_others: bool = True) -> _Walk:
         """Return a walk to the end of `path`, which stays there for as long as `with` holds it. The directory
-        exists, the name need not. Entering the walk raises OSError."""
-        return _Walk(self, path, follow_last)
+        exists, the name need not. Entering the walk raises OSError; unless it may be `led_by_others`, also
+        for a link behind a part of the path that a user other than root may change."""
+        return _Walk(self, path, follow_last, watched=not led_by_others, led_by_others=led_by_others)
 
     def weakness(self, path: str) -> tuple[Weakness | None, os.stat_result | None]:
         """Return the first part of `path`, from the root on, that a user other than root may change: a part
@@ -97,10 +98,19 @@ class _Walk:
     of these folders; `last` is the name at the end of the path. `watched`: the walk looks for a
     `Weakness`."""
 
-    def __init__(self, root: Root, path: str, follow_last: bool = True, *, watched: bool = False) -> None:
+    def __init__(
+        self,
+        root: Root,
+        path: str,
+        follow_last: bool = True,
+        *,
+        watched: bool = False,
+        led_by_others: bool = True,
+    ) -> None:
         self._root = root  # open for as long as the walk is
         self._open = [root.descriptor]
         self._path, self._follow_last, self._watched = path, follow_last, watched
+        self._led_by_others = led_by_others
         self.names: list[str] = []
         self.last = "."
         self.weak: Weakness | None = None
@@ -148,6 +158,7 @@ class _Walk:
                     if links > _LINK_LIMIT:
                         raise OSError(errno.ELOOP, "too many symbolic links")
                     self._look(step, part)
+                    self._require_own(part)
                     target = os.readlink("", dir_fd=step)
                     if target.startswith("/"):
                         self._up_to(0)
@@ -166,6 +177,11 @@ class _Walk:
             finally:
                 if not kept:
                     os.close(step)
+
+    def _require_own(self, link: str) -> None:
+        """Refuse a link that other users may have made, unless it may lead the walk. Raises OSError."""
+        if self.weak is not None and not self._led_by_others:
+            raise OSError(errno.ELOOP, f"{link} is a link, and {self.weak.words(here=True)}")
 
     def _up_to(self, depth: int) -> None:
         """Go back to one of the folders on the way, or to the root."""

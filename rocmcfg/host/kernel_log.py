@@ -9,9 +9,11 @@ from __future__ import annotations
 import errno
 import os
 import re
+import stat
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from typing import BinaryIO
 
 from rocmcfg.host import runner
 from rocmcfg.host.foreign import json_value, parsing
@@ -146,7 +148,7 @@ class LogFile:
         """Open the file. Raises Unreadable."""
         self._path = path
         try:
-            self._stream = open(path, "rb")  # noqa: SIM115  # `close` closes it
+            self._stream = _opened(path)
             self._from = self._stream.seek(0, os.SEEK_END)
         except OSError as problem:
             raise Unreadable(path, problem) from problem
@@ -158,15 +160,28 @@ class LogFile:
             self._stream.seek(0 if emptied else self._from)
             text = self._stream.read(_MOST)
             if not os.path.samestat(os.fstat(self._stream.fileno()), os.stat(self._path)):
-                with open(self._path, "rb") as rotated:
+                with _opened(self._path) as rotated:
                     text += rotated.read(_MOST - len(text))
         except OSError as problem:
             return KernelLines(problem=f"{self._path}: {problem.strerror}")
+        except Unreadable as problem:
+            return KernelLines(problem=f"{self._path}: {problem.reason}")
         total = text.count(b"\n")
         return KernelLines(text, total, total, lost=emptied, source=self._path)
 
     def close(self) -> None:
         self._stream.close()
+
+
+def _opened(path: str) -> BinaryIO:
+    """Open a file that has an end. A pipe would be waited for, and opening a device may have effects. Raises
+    OSError, or Unreadable."""
+    if stat.S_ISREG(os.stat(path).st_mode):
+        stream = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")
+        if stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+            return stream
+        stream.close()
+    raise Unreadable(path, "it is not a regular file", "name the file that the kernel's lines are written to")
 
 
 def read_to_end(log: KernelLog | LogFile, *, waits: bool) -> KernelLines:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, suppress
 from typing import TYPE_CHECKING
 
+from rocmcfg.host import runner
 from rocmcfg.model.diagnostic import RocmcfgError, error
 from rocmcfg.model.shape import NamedTuple
 
@@ -35,7 +36,8 @@ _OPEN_FILES = {"/var/lib/pacman/db.lck": "pacman", "/lib/apk/db/lock": "apk"}
 # dpkg.
 _INSIDE = ("DPKG_MAINTSCRIPT_PACKAGE", "DPKG_FRONTEND_LOCKED")
 _FLOCK = "hhqqi"  # struct flock of <fcntl.h>: type, whence, start, length, process
-_WHOLE_FILE = struct.pack(_FLOCK, fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+# A lock for reading is kept away only by one for writing: everybody may lock what everybody may read.
+_WHOLE_FILE = struct.pack(_FLOCK, fcntl.F_RDLCK, os.SEEK_SET, 0, 0, 0)
 _SAFELY = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 _DEFAULT_WAIT = 600.0  # seconds
 _LONGEST = 86_400.0
@@ -81,14 +83,17 @@ def running_manager(placed: Callable[[str], AbstractContextManager[Place]]) -> R
 def running_generator(root: str, programs: Collection[str]) -> RunningProgram | None:
     """Return the one of these programs that somebody else runs on the host at `root`; None where none runs,
     and inside of one of them, as in a hook of it. A program counts by its name and its root directory, so
-    that one of a container is no business of the host."""
-    names = {name[:_COMM]: name for name in programs}
+    that one of a container is no business of the host. It must be root's or the caller's: everybody may give
+    a program such a name."""
+    names = {os.fsencode(name[:_COMM]): name for name in programs}
     with suppress(OSError):
         wanted, ancestors = os.stat(root), {*_ancestors()}
         for entry in filter(str.isdigit, os.listdir("/proc")):
-            with suppress(OSError), open(f"/proc/{entry}/comm") as stream:
-                name = stream.read().rstrip("\n")
+            with suppress(OSError), open(f"/proc/{entry}/comm", "rb") as stream:  # any bytes
+                name = stream.read().rstrip(b"\n")
                 if name not in names or not os.path.samestat(wanted, os.stat(f"/proc/{entry}/root")):
+                    continue
+                if not runner.users_of(entry) <= {0, os.geteuid()}:
                     continue
                 return None if int(entry) in ancestors else RunningProgram(names[name], "", int(entry))
     return None
@@ -130,7 +135,8 @@ def _opener(place: Place) -> int | None:
     wanted = os.stat(place.name, dir_fd=place.directory, follow_symlinks=False)
     for entry in filter(str.isdigit, os.listdir("/proc")):
         with suppress(OSError):
-            for number in os.listdir(f"/proc/{entry}/fd"):
+            ours = runner.users_of(entry) <= {0, os.geteuid()}
+            for number in os.listdir(f"/proc/{entry}/fd") if ours else ():
                 with suppress(OSError):
                     if os.path.samestat(wanted, os.stat(f"/proc/{entry}/fd/{number}")):
                         return int(entry)

@@ -200,8 +200,17 @@ def _processes(wanted: bytes) -> Iterator[tuple[int, str]]:
         unread = later
 
 
+def users_of(process: str) -> set[int]:
+    """Return the users whose rights a process has, its caller among them; none where it has ended."""
+    return _users(_status(process))
+
+
+def _users(status: Mapping[bytes, bytes]) -> set[int]:
+    return {int(number) for number in status.get(b"Uid", b"").split()}
+
+
 def _is_ours(status: Mapping[bytes, bytes]) -> bool:
-    return {int(number) for number in status.get(b"Uid", b"").split()} == {os.geteuid()}
+    return _users(status) == {os.geteuid()}
 
 
 def _numbers() -> list[str]:

@@ -18,7 +18,7 @@ from rocmcfg.model.catalogue import Catalogue, HandOver, Parameter
 from rocmcfg.model.desired import Kind
 from rocmcfg.model.diagnostic import Diagnostic, error, warning
 from rocmcfg.model.profile import Profile, Setting
-from rocmcfg.model.regex import regex
+from rocmcfg.model.regex import fullmatch, regex
 from rocmcfg.model.spelling import ParamType, Spelling, truth
 
 # The value of a kernel argument without a pattern of its own: words, numbers, lists of them, and paths below
@@ -90,7 +90,7 @@ def _fits(parameter: Parameter | None, text: str) -> bool:
         return True
     types = {epoch.type for epoch in parameter.epochs} if parameter is not None else set()
     if parameter is not None and types & {ParamType.CHARP, ParamType.STRING} and parameter.pattern:
-        return re.fullmatch(parameter.pattern, text) is not None
+        return fullmatch(parameter.pattern, text) is not None  # a host may have added it
     return False
 
 

@@ -14,6 +14,7 @@ from rocmcfg.model.diagnostic import Diagnostic
 from rocmcfg.model.edit import Edit
 from rocmcfg.model.file_state import FileState
 from rocmcfg.model.shape import NamedTuple, published
+from rocmcfg.model.unified_diff import quoted, unified_diff
 
 
 class ChangeKind(str, Enum):
@@ -51,19 +52,17 @@ class FileChange(NamedTuple):
     @property
     def diff(self) -> str:
         """Return the change in the format of `diff -u`; /dev/null stands for a missing file."""
-        import difflib
-
         before, after = self.text_before, self.text_after
-        lines = difflib.unified_diff(
+        changed = unified_diff(
             (before or "").splitlines(keepends=True),
             (after or "").splitlines(keepends=True),
-            "/dev/null" if before is None else self.path,
-            "/dev/null" if after is None else self.path,
+            (
+                "/dev/null" if before is None else self.path,
+                "/dev/null" if after is None else self.path,
+            ),
         )
-        ended = (line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
-        changed = "".join(ended)
         if not changed and self.before is not None:
-            return f"{self.path}: mode {self.before.mode:04o} → {self.mode:04o}\n"
+            return f"{quoted(self.path)}: mode {self.before.mode:04o} → {self.mode:04o}\n"
         return changed
 
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import shlex
+from typing import Literal
 
 from rocmcfg.model.shape import NamedTuple
+
+Via = Literal["", "cmdline", "modprobe"]  # the values of `model.desired.Channel`, or none
 
 
 class Request(NamedTuple):
@@ -16,7 +19,7 @@ class Request(NamedTuple):
     without: tuple[str, ...] = ()
     unconditional: bool = False
     any_gpu: bool = False
-    via: str = ""
+    via: Via = ""
     boot_backend: str = ""
     env_target: tuple[str, ...] = ()
     rocm: str = ""

@@ -79,7 +79,10 @@ def load(view: HostView, id: str) -> Crash:
     content = view.read(path)
     if content is None:
         raise BadCrash(path, "it is missing")
-    return parsed(Crash, content, path, lambda reason: BadCrash(path, reason))
+    crash = parsed(Crash, content, path, lambda reason: BadCrash(path, reason))
+    if crash.id != id:
+        raise BadCrash(path, "it is that of another crash")
+    return crash
 
 
 def load_all(view: HostView) -> tuple[tuple[Crash, ...], tuple[Diagnostic, ...]]:

@@ -86,7 +86,8 @@ def _attribute(value: Any) -> tuple[str, str]:
 
 
 _integer: Callable[[Any], int] = partial(exactly, int)
-_number = _only(_integer, lambda number: number >= 0, "is negative")
+# 64 bits, as a size of the kernel's or the arm of 64 settings: a number of any length fits no float
+_number = _only(_integer, lambda number: 0 <= number < 1 << 64, "is negative or has more than 64 bits")
 _DIALECT = Dialect(
     plain={
         str: _text,

@@ -295,6 +295,7 @@ def _require_sound(line: Any, place: str, name: str) -> None:
         and 50 <= design.confidence < 100
         and 0 < design.most_runs <= MOST_RUNS
         and 0 < design.pairs <= 1000
+        and 0 < design.give_up <= MOST_RUNS
         and (design.kind == "reboots") is (line.boots is not None)
         and (line.boots is None or 0 < design.boots <= MOST_BOOTS)
         and len(design.weights) in (0, len(design.settings))

@@ -3,11 +3,11 @@ not. The unit contains whatever the program starts, and ends with it."""
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping, Sequence
 
 from rocmcfg.host.foreground import Ended
+from rocmcfg.host.runner import folders_of_programs
 from rocmcfg.host.unattended import Unattended
 from rocmcfg.host.view import Host
 from rocmcfg.model.diagnostic import fail
@@ -63,7 +63,7 @@ class AsUnit:
         good, _ = passes(environment)
         content = self._host.new_file(environment_file(good), 0o600)
         self._host.write(ENVIRONMENT, content, keep_mtime=False)
-        own = {name: value for name, value in os.environ.items() if name in ("PATH", "LANG")}
+        own = {"PATH": ":".join(folders_of_programs())}
         self._stop()  # of an earlier run that was cut off
         try:
             ended = program.run(self._command(command), own, limit)

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator, Mapping
 
 from rocmcfg.facts import crash_events
-from rocmcfg.host.files import new_callers_folder, write_callers_file
+from rocmcfg.host.files import new_callers_folder, write_new_file
 from rocmcfg.host.view import Host, HostView, text_or_empty
 from rocmcfg.knowledge import faults as fault_table
 from rocmcfg.model.crash import Crash, DumpState, Unsaved
@@ -165,7 +165,7 @@ def crash(view: HostView, id: str) -> Crash:
 def _id_of(view: HostView, beginning: str) -> str:
     every = store.ids(view)
     if not every:
-        raise fail("RC4404", "no crash was saved", hint="turn the black box on: sudo rocmcfg crashes on")
+        raise fail("RC4404", "no crash was saved", hint="`sudo rocmcfg crashes on` turns the black box on")
     if beginning in every:
         return beginning
     matching = [id for id in every if id.startswith(beginning)] if beginning else [every[-1]]
@@ -207,11 +207,11 @@ def _write(
     names = []
     with new_callers_folder(into) as folder:
         for name, text in texts.items():
-            write_callers_file(name, text.encode("utf-8", "replace"), folder)
+            write_new_file(name, text.encode("utf-8", "replace"), folder)
             names.append(name)
         if with_dump and (stream := view.stream(store.path_of(record.id, store.DUMP))) is not None:
             with stream:
-                write_callers_file(store.DUMP, iter(lambda: stream.read(_PIECE), b""), folder)
+                write_new_file(store.DUMP, iter(lambda: stream.read(_PIECE), b""), folder)
             names.append(store.DUMP)
     return tuple(f"{into}/{name}" for name in names)
 
@@ -221,9 +221,12 @@ def _text(view: HostView, record: Crash, name: str) -> str:
 
 
 def _wanted(record: Crash) -> Iterator[Wanted]:
-    """Yield what a report of the fault needs, and in any case what a crash has."""
+    """Yield what a report of the fault needs, and in any case what a crash has. Another rocmcfg may have
+    saved the crash, with needs that this one does not know."""
     every = fault_table.collectibles()
     for key in dict.fromkeys((*_FILES, *record.verdict.collect)):
+        if key not in every:
+            continue
         file = _FILES.get(key, "")
         needed = every[key]
         file = file if record.files.get(file) else ""

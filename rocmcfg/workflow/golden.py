@@ -29,6 +29,8 @@ from rocmcfg.workflow.planning import collect_facts
 
 SCHEMA = 1  # the version of the documents that this rocmcfg reads
 _LARGEST = 4 << 20  # bytes; the document of a host with eight GPUs has 10 KiB
+# Each pattern is compared with each fact, so that the time grows with their product.
+_MOST_FACTS, _MOST_IGNORED, _LONGEST_IGNORED = 5_000, 250, 255
 _AGAIN = "save it again on the golden host: `rocmcfg facts --save FILE`"
 
 
@@ -93,6 +95,15 @@ def read_golden(path: str) -> ComparedFacts:
         ) from None
     if not golden.total:
         raise fail("RC4704", f"{path} has no fact", location=path, hint=_AGAIN)
+    longest = max(map(len, golden.ignore), default=0)
+    if golden.total > _MOST_FACTS or len(golden.ignore) > _MOST_IGNORED or longest > _LONGEST_IGNORED:
+        detail = (
+            f"it has {golden.total} facts and {len(golden.ignore)} patterns in `ignore`, of up to {longest} "
+            f"characters; rocmcfg compares at most {_MOST_FACTS} with {_MOST_IGNORED}, of up to "
+            f"{_LONGEST_IGNORED} characters"
+        )
+        hint = "ignore a group with one pattern, such as packages.*"
+        raise fail("RC4704", f"{path} has too much to compare", detail=detail, location=path, hint=hint)
     texts = (text for table in golden.tables for fact in table.items() for text in fact)
     strange = next((text for text in texts if not text.isprintable()), "")
     if strange:  # it would end a line, and what follows could pass for a remark of rocmcfg

@@ -174,7 +174,12 @@ def _unread(checked: Checked) -> Diagnostic:
 
 def _is_plain(read: Checked) -> bool:
     text, path = read.source.text, read.file
-    return "\r" not in text and os.path.isfile(path) and os.path.getsize(path) == len(text.encode())
+    return (
+        "\r" not in text
+        and path.isprintable()
+        and os.path.isfile(path)
+        and os.path.getsize(path) == len(text.encode())
+    )
 
 
 def _activation(view: HostView, changed: set[str]) -> tuple[str, ...]:

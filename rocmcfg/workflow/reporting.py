@@ -160,7 +160,7 @@ def said_by(content: Mapping[str, Any]) -> Iterator[str]:
         "\n".join((log, *(excerpt.text for excerpt in excerpts)))
         for log, excerpts in content["excerpts"].items()
     )
-    yield from (f"{name}={value}\n{source}" for name, value, source in content["variables"])
+    yield from (f"{name}={value or ''}\n{source}" for name, value, source in content["variables"])
     yield from content["arguments"]
     yield from (check.summary for check in content["checks"])
 

@@ -14,7 +14,10 @@ from pathlib import Path
 import pytest
 
 import rocmcfg as package
+from rocmcfg.cli.commands import COMMANDS
+from rocmcfg.cli.printer import Printer
 from rocmcfg.cli.terminal import wrap
+from rocmcfg.model.diagnostic import error
 from tests.support.hosts import debian_grub_host, make_root
 from tests.support.program import DEMO, SOURCE, command, environment, process, rocmcfg, too_wide
 from tests.support.trees import tree
@@ -581,3 +584,13 @@ def test_a_long_command_is_continued_behind_a_backslash() -> None:
     log = "`amdgpu 0000:03:00.0: [gfxhub] page fault (src_id:0 ring:24 vmid:8 pasid:32770)`"
     assert "\\" not in "".join(wrap(f"the kernel logs {log}"))
     assert "\\" not in "".join(wrap(f"the cause: rocmcfg reads {root} and {root} before the program runs"))
+
+
+def test_each_command_for_a_host_is_named_in_a_hint_with_its_root() -> None:
+    printer = Printer("status")
+    printer.root = "/mnt/host"
+    takes_root = [name for name, made in COMMANDS.items() if "root" in made.declared() and made.listed]
+    assert "crashes on" in takes_root
+    for name in takes_root:
+        hint = printer._hint(error("RC0001", "x", hint=f"run `sudo rocmcfg {name}` now"))
+        assert f"rocmcfg {name} --root /mnt/host" in hint

@@ -298,3 +298,10 @@ def test_another_user_is_told_to_use_sudo(command: str) -> None:
     (problem,) = json.loads(done.stdout)["diagnostics"]
     assert problem["id"] in ("RC4400", "RC3023")
     assert "sudo rocmcfg crashes" in problem["hint"]
+
+
+def test_a_hint_names_the_root_that_was_asked_about(tmp_path: Path) -> None:
+    """Without it the next command would change the running host."""
+    root = crashed_root(tmp_path)
+    shown = rocmcfg("crashes", "show", "--root", root)
+    assert f"`sudo rocmcfg crashes on --root {root}`" in unfolded(shown.err)

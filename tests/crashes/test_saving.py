@@ -117,10 +117,11 @@ def test_the_rest_of_a_killed_save_is_removed_and_the_dump_saved(tmp_path: Path)
             del path, name
             os._exit(9)
 
-    if os.fork() == 0:
+    child = os.fork()
+    if not child:
         save(root, "devcd1:1", Killed)
         os._exit(0)
-    assert os.waitstatus_to_exitcode(os.wait()[1]) == 9
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
     assert [path.name for path in (root / STORE).iterdir() if path.is_dir() and path.name[:5] == ".new-"]
     assert store.ids(LocalHost(str(root))) == ()
     record = save(root, "devcd1:1")

@@ -219,6 +219,8 @@ def test_a_boot_in_the_middle_of_a_run_is_told_and_may_count(bench: Bench) -> No
         (("--set", "env.CURE=1", "--bad-if-output", "(", "--", "true"), "RC0001", "regular expression"),
         (("--set", "env.CURE=1", "--confidence", "100", "--", "true"), "RC0001", "50 to 99"),
         (("--set", "env.CURE=1", "--budget", "soon", "--", "true"), "RC0001", "soon"),
+        (("--set", "env.CURE=1", "--budget", "9" * 400, "--", "true"), "RC0001", "365d"),
+        (("--set", "env.CURE=1", "--timeout", "9" * 20, "--", "true"), "RC0001", "365d"),
         (("--drop", "NOT_SET_HERE", "--", "true"), "RC4514", "NOT_SET_HERE"),
         (("--set", "env.CURE=1", "NAME", "--", "true"), "RC0001", "--drop"),
     ],
@@ -229,6 +231,12 @@ def test_a_request_that_cannot_be_tried(bench: Bench, words: tuple[str, ...], id
     assert names in unfolded(refused.err)
     assert "Traceback" not in refused.err
     assert bench.run("tries", "list", "--json").document["tries"] == []
+
+
+def test_no_warning_of_pythons_is_printed_for_a_pattern(bench: Bench) -> None:
+    """`re` foresees sets in sets, and would print a line of rocmcfg's source."""
+    words = ("--set", "env.CURE=1", "--runs", "1", "--no-warm-up", "--bad-if-output", "[[a]b")
+    assert bench.run("try", *words, "--", "true").err == ""
 
 
 def test_an_interactive_program_is_refused_on_a_terminal(bench: Bench) -> None:

@@ -73,6 +73,8 @@ def unfinished(lines: list[Line]) -> None:
         (lambda lines: lines[0]["design"].update(weights=[10**400]), "RC4504"),
         (lambda lines: lines[0]["design"].update(most_runs=10**12), "RC4504"),
         (lambda lines: lines[0]["design"].update(confidence=100), "RC4504"),
+        (lambda lines: lines[0]["design"].update(give_up=0), "RC4504"),
+        (lambda lines: lines[0]["design"].update(most_seconds=10**400), "RC4504"),
         (lambda lines: lines[0]["design"]["settings"][0].update(name="A=B"), "RC4504"),
         (lambda lines: lines[0]["terms"].update(bad_output="("), "RC4504"),
         (lambda lines: lines[2]["outcome"].update(arm=1), "RC4504"),

@@ -97,6 +97,10 @@ BAD: dict[str, tuple[bytes, str]] = {
         json.dumps({"schema_version": 1, "command": "plan", "diagnostics": []}).encode(),
         "other command",
     ),
+    "halves of characters": (
+        b'{"schema_version": 1, "command": "\\ud800\\u202e", "host": "\\udcff"}',
+        "other command",
+    ),
 }
 
 
@@ -114,6 +118,9 @@ def test_what_cannot_be_used_is_counted_and_named_and_the_others_are_shown(tmp_p
     assert states == {"good": "in_effect"} | (
         {"bad": "unknown"} if kind not in ("foreign", "other command") else {}
     )
+    page = tmp_path / "page.html"
+    assert rocmcfg("fleet", tmp_path, "--html", page).code == 0
+    assert "\u202e" not in page.read_text()
 
 
 def test_what_is_missing_or_no_file_is_named(tmp_path: Path) -> None:

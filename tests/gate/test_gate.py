@@ -205,6 +205,38 @@ def test_root_writes_through_nothing_that_another_user_put_there(
     assert "rocmcfg_info" in file.read_text()
 
 
+def test_root_writes_no_result_where_a_link_of_another_user_leads(host: Path, tmp_path: Path) -> None:
+    """A folder on the way may be theirs, and become a link to one of root's."""
+    require_root()
+    theirs, mine = tmp_path / "theirs", tmp_path / "mine"
+    for folder in (theirs, mine):
+        folder.mkdir()
+    (mine / "result").write_text("mine\n")
+    (theirs / "way").symlink_to(mine)
+    os.chown(theirs, 12345, 12345)
+    log, documents = tmp_path / "log", put(tmp_path / "node1.json", verify())
+    log.write_text("")
+    for name in ("result", "new"):
+        there = theirs / "way" / name
+        for words in (
+            ("verify", "--root", host, "--metrics", there),
+            ("verify", "--root", host, "--features", there),
+            ("facts", "--root", host, "--save", there),
+            ("fleet", "--html", there, documents),
+            ("run", "--json", there, "--", "true"),
+            ("report", "--root", host, "--log", log, "--bundle", there),
+            ("knowledge", "export", "--root", host, "--name", "a", there),
+        ):
+            refused = rocmcfg(*words)
+            assert refused.code != 0, words
+            assert "RC9000" not in refused.err
+    assert [path.name for path in mine.iterdir()] == ["result"]
+    assert (mine / "result").read_text() == "mine\n"
+    os.chown(theirs, 0, 0)
+    assert rocmcfg("facts", "--root", host, "--save", theirs / "way/new", "-q").code == 0
+    assert (mine / "new").exists(), "a link of root's is followed"
+
+
 def test_root_makes_no_page_through_a_link_of_another_user(tmp_path: Path) -> None:
     require_root()
     theirs, mine = tmp_path / "theirs", tmp_path / "mine"

@@ -360,6 +360,24 @@ def test_bytes_that_are_no_text_and_files_without_end_are_errors(golden: Path, r
         assert against(path, root, "--json").ids[0] == "RC3001"
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"ignore": [f"*a*b*{number}" for number in range(100_000)]},
+        {"ignore": ["*a" * 200_000]},
+        {"packages": {f"a{number}": "1" for number in range(100_000)}},
+    ],
+)
+def test_a_document_with_too_much_to_compare_is_refused(
+    golden: Path, root: Path, change: dict[str, object]
+) -> None:
+    """Each pattern is compared with each fact: a document of 2 MiB would take hours."""
+    golden.write_text(json.dumps(json.loads(golden.read_text()) | change))
+    refused = against(golden, root, "--json")
+    assert (refused.code, refused.ids) == (1, ["RC4704"])
+    assert "too much to compare" in refused.out
+
+
 def test_a_document_of_a_newer_rocmcfg_with_the_same_schema_is_compared(golden: Path, root: Path) -> None:
     document = json.loads(golden.read_text())
     document |= {"more": {"a": 1}}

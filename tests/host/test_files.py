@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
+import tempfile
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from rocmcfg.advice.doctor.judging.origin import Options
-from rocmcfg.host.files import log_from, open_callers_log
+from rocmcfg.host.files import log_from, open_callers_log, open_for_result, replace_callers_file, write_result
 from rocmcfg.host.local import LocalHost
-from rocmcfg.host.view import Unreadable
+from rocmcfg.host.view import Unreadable, Unwritable
 from rocmcfg.workflow import diagnosing
 from tests.support.hosts import debian_grub_host
+from tests.support.tools import require_root
 
 BOOT = "Linux version 6.12.107+deb13-amd64 (b)\n"
 
@@ -91,3 +95,43 @@ def test_a_pipe_that_a_shell_hands_over_by_its_number_is_read() -> None:
     with open_callers_log(f"/proc/self/fd/{ours}") as stream:
         assert stream.read(9) == b"a\n"
     os.close(ours)
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that every user can enter; those of pytest belong to one."""
+    folder = Path(tempfile.mkdtemp())
+    folder.chmod(0o755)
+    if any(above.stat().st_mode & 0o001 == 0 for above in folder.parents):
+        pytest.skip(f"other users cannot get to {folder}")
+    yield folder
+    shutil.rmtree(folder)
+
+
+def test_a_user_writes_through_no_link_of_another_one(open_folder: Path) -> None:
+    """In a folder such as /tmp. The kernel refuses such a link (proc(5), protected_symlinks), but to resolve
+    it is no use of it."""
+    require_root()
+    shared, own = open_folder / "shared", open_folder / "own"
+    for folder in (shared, own):
+        folder.mkdir()
+    shared.chmod(0o1777)
+    for name in ("precious", "wanted"):
+        (own / name).write_text("mine\n")
+        os.chown(own / name, 12345, 12345)
+    os.chown(own, 12345, 12345)
+    (shared / "page").symlink_to(own / "precious")
+    os.chown(shared / "page", 23456, 23456, follow_symlinks=False)
+    (shared / "mine").symlink_to(own / "wanted")
+    os.chown(shared / "mine", 12345, 12345, follow_symlinks=False)
+    os.seteuid(12345)
+    try:
+        with pytest.raises(Unwritable):
+            write_result(str(shared / "page"), open_for_result(str(shared / "page")), "result\n")
+        with pytest.raises(Unwritable):  # nobody replaces the link of another user in such a folder
+            replace_callers_file(str(shared / "page"), "result\n")
+        replace_callers_file(str(shared / "mine"), "result\n")
+    finally:
+        os.seteuid(0)
+    assert [(own / name).read_text() for name in ("precious", "wanted")] == ["mine\n", "result\n"]
+    assert sorted(path.name for path in shared.iterdir()) == ["mine", "page"]

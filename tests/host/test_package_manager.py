@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -202,11 +204,12 @@ def test_the_real_package_managers_are_seen(tmp_path: Path, program: str, packag
 
 
 @contextlib.contextmanager
-def _running(path: Path, *, within: str = "") -> Iterator[subprocess.Popen[str]]:
+def _running(path: Path, *, within: str = "", user: int | None = None) -> Iterator[subprocess.Popen[str]]:
     """A program of this name, by its own first line as update-grub is; `within` it a command runs first."""
     path.write_text(f"#!/bin/sh\n{within}\necho begun\nread answer\n")
     path.chmod(0o755)
-    with subprocess.Popen([path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
+    pipe = subprocess.PIPE
+    with subprocess.Popen([path], stdin=pipe, stdout=pipe, text=True, user=user) as program:
         assert program.stdout is not None
         assert program.stdout.readline() == "begun\n"
         yield program
@@ -228,6 +231,35 @@ def test_a_generator_that_somebody_runs_is_waited_for(tmp_path: Path, name: str)
             LocalHost("/").require_no_package_manager(GENERATORS)
         assert raised.value.diagnostics[0].detail == f"it is process {program.pid}"
     assert package_manager.running_generator("/", GENERATORS) is None
+
+
+def test_a_program_whose_name_is_no_text_ends_no_command() -> None:
+    """Everybody may give a process any bytes as a name, and the kernel cuts names within a character."""
+    named = r"import ctypes; ctypes.CDLL(None).prctl(15, b'make\xff', 0, 0, 0); print(flush=True); input()"
+    argv = [sys.executable, "-c", named]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as program:
+        assert program.stdout is not None
+        program.stdout.readline()
+        assert package_manager.running_generator("/", GENERATORS) is None
+        program.communicate("\n", timeout=HANG)
+
+
+def test_nobody_keeps_root_away_with_the_name_of_a_program() -> None:
+    require_root()
+    folder = Path(tempfile.mkdtemp())
+    folder.chmod(0o755)
+    if any(above.stat().st_mode & 0o001 == 0 for above in folder.parents):
+        pytest.skip(f"other users cannot get to {folder}")
+    with _running(folder / "make-a-menu", user=12345):
+        assert package_manager.running_generator("/", GENERATORS) is None
+    shutil.rmtree(folder)
+
+
+def test_nobody_keeps_root_away_with_a_lock_for_reading(host: Path) -> None:
+    """Of a file that everybody may read, as the lock of rpm."""
+    reads = _HOLDS.replace("LOCK_EX", "LOCK_SH")
+    with held(host / "var/lib/rpm/.rpm.lock", reads):
+        LocalHost(str(host)).require_no_package_manager()
 
 
 def test_the_generator_of_another_rocmcfg_is_not_waited_for(

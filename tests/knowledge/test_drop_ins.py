@@ -19,7 +19,7 @@ from rocmcfg.cli.documents import DOCUMENTS
 from rocmcfg.knowledge import catalogue, compiled, drop_ins, toml
 from tests.support.hosts import debian_grub_host
 from tests.support.program import Result, command, problem, process, unfolded
-from tests.support.tools import require_tool
+from tests.support.tools import require_root, require_tool
 
 LOCAL = "etc/rocmcfg/knowledge.d"
 ISSUE = """\
@@ -489,3 +489,24 @@ def test_a_pattern_that_takes_too_long_is_left_out_and_doctor_goes_on(
     assert found.err.count("warning[RC1037]") == 1
     assert f"/{LOCAL}/issues/slow.toml" in told
     assert "it takes too long" in told
+
+
+PARAMETER = """[amdgpu.own_list]
+summary = "A list."
+epochs = [{ from = "5.10.218", to = "7.3.4", type = "charp", default = "(null)", permission = "0444" }]
+sources = ["https://example.org/1"]
+"""
+
+
+def test_the_value_of_another_users_profile_is_compared_for_a_limited_time(
+    root: Path, tmp_path: Path
+) -> None:
+    require_root()
+    add(root, "parameters.toml", PARAMETER)
+    add(root, "parameter_notes.toml", '[amdgpu.own_list]\npattern = "(a+)+c"\n')
+    profile = tmp_path / "theirs.toml"
+    profile.write_text(f'schema = 1\nsummary = "x"\n[module.amdgpu]\nown_list = "{"a" * 39}"\n')
+    os.chown(profile, 12345, 12345)
+    refused = run("plan", "--profile", profile, "--any-gpu", root=root)
+    assert (refused.code, "error[RC2111]" in refused.err) == (1, True), refused.err
+    assert "it takes too long" in unfolded(refused.err)

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from rocmcfg.advice.lint.check import Fate
+from rocmcfg.model.plan import FileChange
 from tests.support.hosts import debian_grub_host, make_root, other_host
 from tests.support.program import Result, command, process, rocmcfg, unfolded
 from tests.support.tools import require_tool
@@ -567,3 +568,25 @@ def test_a_mask_that_is_proposed_keeps_what_the_host_s_own_mask_has(
     (proposed,) = [one["replacement"] for one in found["verdicts"] if one["text"] == "amdgpu.gfxoff=0"]
     assert proposed.endswith("=0xfff77fff")
     assert proposed in rocmcfg("plan", "--set", "feature.gfxoff=false", "--root", root).out
+
+
+def test_the_name_of_a_file_begins_no_diff_of_another_one(tmp_path: Path) -> None:
+    """As of `rocmcfg lint --fix * | patch -p0` in a folder with files of somebody else."""
+    victim, text = tmp_path / "victim", "options amdgpu cwsr_enabl=0\n"
+    victim.write_text("old\n")
+    name = "a\n--- victim\n+++ victim\n@@ -1 +1 @@\n-old\n+new\n--- a.conf"
+    (tmp_path / name).write_text(text)
+    shown = rocmcfg("lint", "--fix", "-v", tmp_path / name).out
+    (proposal,) = rocmcfg("lint", "--fix", "--json", tmp_path / name).document["proposals"]
+    for diff in (shown, proposal["diff"]):
+        assert "--- victim" not in diff.splitlines()
+        (tmp_path / name).write_text(text)
+        patch = [require_tool("patch", "patch"), "-p0", "-d", str(tmp_path)]
+        subprocess.run(patch, input=diff.replace(f"{tmp_path}/", ""), text=True, stdout=-3, check=True)
+        assert victim.read_text() == "old\n"
+        assert (tmp_path / name).read_text() == "options amdgpu cwsr_enable=0\n", "patch reads the name"
+
+
+def test_a_plan_of_a_tree_shows_its_names_in_one_line() -> None:
+    change = FileChange("/boot/loader/entries/a\n+++ b.conf", None, b"x\n", "")
+    assert change.diff.splitlines()[1] == '+++ "/boot/loader/entries/a\\n+++ b.conf"'

@@ -12,6 +12,7 @@ import pytest
 
 from rocmcfg.host.foreground import Ended
 from rocmcfg.host.other_user import environment_for
+from rocmcfg.host.runner import ROOTS_PATH
 from rocmcfg.host.unattended import Unattended
 from rocmcfg.host.view import CommandResult
 from rocmcfg.model.diagnostic import RocmcfgError
@@ -23,7 +24,7 @@ from rocmcfg.workflow.one_run import Stopped
 from tests.support.hosts import make_root
 from tests.support.rebooting import Lab
 from tests.support.tool_host import QuickHost
-from tests.support.tools import require_tool
+from tests.support.tools import require_root, require_tool
 
 AWKWARD = {
     "PLAIN": "a",
@@ -112,6 +113,16 @@ def started(host: Machine, code: int = 0, user: str = "alice") -> tuple[Program,
     ended = AsUnit(host, begun(user))(program, ("./p", "$HOME"), secret, None)
     assert not host.exists(ENVIRONMENT)
     return program, ended
+
+
+def test_systemd_is_asked_by_no_program_of_the_callers_path(
+    host: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    require_root()
+    monkeypatch.setenv("PATH", "/home/eve/bin:/usr/bin")
+    monkeypatch.setenv("LD_PRELOAD", "/home/eve/x.so")
+    program, _ = started(host)
+    assert program.environment == {"PATH": ROOTS_PATH}
 
 
 def test_no_value_is_on_a_command_line(host: Machine) -> None:

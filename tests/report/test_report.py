@@ -261,3 +261,19 @@ def test_a_report_of_no_known_issue_says_where_to_post_it(root: Path, tmp_path: 
     said = rocmcfg("report", "--log", log, "--root", root).out
     for place in ("https://github.com/ROCm/ROCm/issues", "https://gitlab.freedesktop.org/drm/amd/-/issues"):
         assert place in said
+
+
+@pytest.mark.parametrize(
+    ("path", "content"),
+    [
+        ("etc/profile.d/rocm.sh", b"export HSA_XNACK=$WANTED\n"),
+        ("etc/profile.d/rocm.sh", b"export HSA_XNACK=$(wanted)\n"),
+        ("etc/environment", b"HSA_XNACK=1\n# caf\xe9\n"),
+    ],
+)
+def test_a_variable_that_only_a_program_can_tell_is_reported(root: Path, path: str, content: bytes) -> None:
+    (root / path).parent.mkdir(parents=True, exist_ok=True)
+    (root / path).write_bytes(content)
+    made = rocmcfg("report", "--root", root)
+    assert made.code == 0, made.err
+    assert "| `HSA_XNACK` | (cannot be told without running the file) |" in made.out

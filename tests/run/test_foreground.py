@@ -153,10 +153,11 @@ def test_a_program_that_cannot_be_started(words: tuple[str, ...]) -> None:
     assert "error[RC2031]: cannot run" in ended.stderr
 
 
-@pytest.mark.parametrize("time", ["0", "x", "-1", "1y", "1e3", ""])
+@pytest.mark.parametrize("time", ["0", "x", "-1", "1y", "1e3", "", "0.0001", "9" * 400, "366d"])
 def test_a_time_that_is_none(time: str) -> None:
     ended = run(f"--timeout={time}", "--", "true")
     assert ended.returncode == (2 if time else 0)
+    assert "RC9000" not in ended.stderr
 
 
 class Terminal:

@@ -14,7 +14,7 @@ import pytest
 
 from rocmcfg.host import kernel_log
 from rocmcfg.host.kernel_log import KernelLog
-from tests.support.program import command, unfolded
+from tests.support.program import command, process, unfolded
 
 PAGE_FAULT = "amdgpu 0000:03:00.0: amdgpu: [gfxhub] page fault (src_id:0 ring:24 vmid:8 pasid:32770)"
 RING = "amdgpu 0000:03:00.0: amdgpu: ring gfx_0.0.0 timeout, signaled seq=1, emitted seq=3"
@@ -182,3 +182,14 @@ def test_a_report_that_cannot_be_written_changes_no_exit_code(tmp_path: Path) ->
     )
     assert ended.returncode == 4
     assert "/dev/full" in ended.stderr
+
+
+def test_a_log_that_has_no_end_is_refused(tmp_path: Path) -> None:
+    """A pipe would be waited for before the program is even started."""
+    os.mkfifo(tmp_path / "pipe")
+    for log in (tmp_path / "pipe", Path("/dev/zero"), tmp_path):
+        for words in (("run",), ("try", "--set", "env.HSA_XNACK=1", "--runs", "2")):
+            env = {"XDG_STATE_HOME": str(tmp_path / "state")}
+            refused = process(command(*words, "--log", log, "--", "true"), env=env)
+            assert refused.code == 1
+            assert "not a regular file" in refused.err, refused.err

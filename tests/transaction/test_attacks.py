@@ -20,7 +20,7 @@ from rocmcfg.host import runner
 from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import CommandResult
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError
-from rocmcfg.model.request import Request
+from rocmcfg.model.request import Request, Via
 from rocmcfg.records import journal
 from rocmcfg.workflow.applying import apply
 from rocmcfg.workflow.planning import plan
@@ -36,7 +36,7 @@ MARK = uuid.uuid4().hex  # another run of the tests may be at work on this machi
 ENV = ("env.MIOPEN_DEBUG_CONV_GEMM=0",)
 
 
-def applied(host: LocalHost, *settings: str, via: str = "") -> int:
+def applied(host: LocalHost, *settings: str, via: Via = "") -> int:
     request = Request(set=settings or ENV, any_gpu=True, via=via)
     done = apply(host, request, lambda _: True, lambda _: None, asks=False)
     assert done is not None

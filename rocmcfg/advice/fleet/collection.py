@@ -81,7 +81,7 @@ class Collection:
 
     def leave_out(self, kind: Kind, file: str, host: str, reason: str) -> None:
         """Note a document that cannot be used."""
-        self.unused.append(Unused(kind, shortened(file, 4096), host, reason))
+        self.unused.append(Unused(kind, shortened(file, 4096), host, shortened(reason, 4096)))
 
     def _add(self, judged: _Judged, file: str, folder: str, time: int) -> None:
         name, report = judged.host or host_of_file(file, folder), judged.report

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Sequence
 
@@ -16,6 +15,7 @@ from rocmcfg.advice.lint.wording import Knowledge, spelled, written
 from rocmcfg.model.desired import Kind
 from rocmcfg.model.shape import NamedTuple
 from rocmcfg.model.spelling import Spelling, as_number, hexint, parameter, same
+from rocmcfg.model.unified_diff import unified_diff
 
 _LISTED = 3  # lines that are named
 
@@ -222,11 +222,8 @@ def diff(checked: Checked, after: str) -> str:
     before = checked.source.text
     if before == after:
         return ""
-    name = checked.file
-    lines = difflib.unified_diff(_lines(before), _lines(after), name, f"{name} (proposed)", n=2)
-    return "".join(
-        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
-    )
+    names = checked.file, checked.file
+    return unified_diff(_lines(before), _lines(after), names, remark=" (proposed)", context=2)
 
 
 def _lines(text: str) -> list[str]:
