@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 import signal
-import warnings
 from collections.abc import Callable
 from typing import Annotated, Any, AnyStr, ClassVar, TypeVar, cast
 
@@ -30,26 +29,20 @@ class _Later:
         return attribute
 
 
-def _quietly(text: AnyStr) -> re.Pattern[AnyStr]:
-    """Compile a pattern without Python's warning that `[[` in it may mean something else in future."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)
-        return re.compile(text)
-
-
 def compiled(text: str) -> re.Pattern[str]:
     """Return the compiled pattern. Raises ValueError with the reason why Python cannot use a text as a
     pattern."""
-    try:
-        return _quietly(text)
-    except (re.error, OverflowError, RecursionError) as problem:
-        raise ValueError(f"{text!r} is not a regular expression: {problem}") from problem
+    return _usable(text, text)
 
 
 def compiled_for_bytes(text: str) -> re.Pattern[bytes]:
     """Return the compiled pattern for texts in UTF-8 that may be damaged. Raises ValueError as `compiled`."""
+    return _usable(text, text.encode("utf-8", "surrogateescape"))
+
+
+def _usable(text: str, pattern: AnyStr) -> re.Pattern[AnyStr]:
     try:
-        return _quietly(text.encode("utf-8", "surrogateescape"))
+        return re.compile(pattern)
     except (re.error, OverflowError, RecursionError) as problem:
         raise ValueError(f"{text!r} is not a regular expression: {problem}") from problem
 
