@@ -22,6 +22,7 @@ from rocmcfg.model.regex import regex
 from rocmcfg.model.shape import NamedTuple
 
 _DEVICE = "/dev/kmsg"
+_NULL = os.makedev(1, 3)  # /dev/null (Documentation/admin-guide/devices.txt of the kernel)
 _RECORD = 8 << 10  # bytes; the kernel's records are shorter (PRINTK_MESSAGE_MAX, CONSOLE_EXT_LOG_MAX)
 _MOST = 4 << 20  # bytes that are kept, from the start: the first fault is the cause
 _WARNING = 4  # the priority of <linux/kern_levels.h>; lower numbers are graver
@@ -174,14 +175,18 @@ class LogFile:
 
 
 def _opened(path: str) -> BinaryIO:
-    """Open a file that has an end. A pipe would be waited for, and opening a device may have effects. Raises
-    OSError, or Unreadable."""
-    if stat.S_ISREG(os.stat(path).st_mode):
+    """Open a file that has an end, or /dev/null, where nothing shall be read. A pipe would be waited for, and
+    opening another device may have effects. Raises OSError, or Unreadable."""
+    if _has_an_end(os.stat(path)):
         stream = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")
-        if stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+        if _has_an_end(os.fstat(stream.fileno())):
             return stream
         stream.close()
     raise Unreadable(path, "it is not a regular file", "name the file that the kernel's lines are written to")
+
+
+def _has_an_end(meta: os.stat_result) -> bool:
+    return stat.S_ISREG(meta.st_mode) or (stat.S_ISCHR(meta.st_mode) and meta.st_rdev == _NULL)
 
 
 def read_to_end(log: KernelLog | LogFile, *, waits: bool) -> KernelLines:

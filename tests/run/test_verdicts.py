@@ -193,3 +193,5 @@ def test_a_log_that_has_no_end_is_refused(tmp_path: Path) -> None:
             refused = process(command(*words, "--log", log, "--", "true"), env=env)
             assert refused.code == 1
             assert "not a regular file" in refused.err, refused.err
+    nowhere = process(command("run", "--log", "/dev/null", "--", "true"))
+    assert (nowhere.code, nowhere.err) == (0, "")
