@@ -52,7 +52,7 @@ def judge(
     elif setting.kind is Kind.KARG:
         values = _argument(setting, machine, beside)
     elif setting.kind is Kind.ENV:
-        values = _variable(setting, machine)
+        values = _variable(setting, machine, beside)
     else:
         values = _feature(setting, machine, catalogue)
     verdicts += values
@@ -198,7 +198,7 @@ def _variable_name(setting: Spelling) -> Iterator[Verdict]:
         )
 
 
-def _variable(setting: Spelling, machine: Machine) -> Iterator[Verdict]:
+def _variable(setting: Spelling, machine: Machine, beside: str) -> Iterator[Verdict]:
     variable, value = names.variable(setting.name), setting.value
     if variable is None or value is None:
         return
@@ -218,7 +218,7 @@ def _variable(setting: Spelling, machine: Machine) -> Iterator[Verdict]:
             About.ILLEGAL, why=takes, instead=instead, sources=variable.sources, strict=variable.strict
         )
         return
-    traps = traps_of(setting, variable, machine)
+    traps = traps_of(setting, variable, machine, beside)
     yield from meanings(traps, variable, machine)
     if (
         variable.default

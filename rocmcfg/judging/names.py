@@ -37,9 +37,8 @@ def split_parameter(name: str) -> tuple[str, str] | None:
 
 @functools.cache
 def may_be_intended(name: str) -> bool:
-    """Return whether the words next to a parameter or an argument can show that its author wants what a trap
-    warns about."""
-    entry = catalogue.load().parameters.get(name) or argument(name)
+    """Return whether the words next to a setting can show that its author wants what a trap warns about."""
+    entry = catalogue.load().parameters.get(name) or argument(name) or variable(name)
     return entry is not None and any(trap.intended for trap in entry.traps)
 
 

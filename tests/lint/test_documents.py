@@ -29,6 +29,7 @@ STABILITY = [
 ]  # fmt: skip
 ON_THE_CARD = [*STABILITY, ("HSA_OVERRIDE_GFX_VERSION=11.0.0", "default", 1)]
 CONVOLUTION = [
+    ("AMD_SERIALIZE_KERNEL=3", "debugging", 1),
     ("HSA_OVERRIDE_GFX_VERSION=10.3.0", "dangerous", 2),
     ("PYTORCH_ROCM_ARCH=gfx1030", "build_only", 1),
     ("GPU_DEVICE_ORDINAL=0", "no_effect", 1),

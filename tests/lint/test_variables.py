@@ -50,3 +50,12 @@ def test_the_value_is_what_the_program_makes_of_it(path: str, text: str, value: 
 def test_a_line_that_its_program_passes_over_is_named(path: str, text: str, kinds: list[str]) -> None:
     found = judged(path, text).findings
     assert [one.remark.id for one in found if one.remark.id in ("RC7118", "RC7121")] == kinds
+
+
+@pytest.mark.parametrize(
+    "setting", ["AMD_SERIALIZE_KERNEL=3", "AMD_SERIALIZE_COPY=1", "HIP_LAUNCH_BLOCKING=1"]
+)
+def test_what_only_finds_a_fault_is_remarked_on_unless_its_author_looks_for_one(setting: str) -> None:
+    (finding,) = judged("a.sh", f"export {setting}\n").findings
+    assert (finding.remark.kind, "slower" in finding.remark.why) == ("debugging", True)
+    assert not judged("a.sh", f"export {setting}  # to see which kernel faults\n").findings

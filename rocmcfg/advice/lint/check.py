@@ -58,7 +58,7 @@ def check(
         where = each.where._replace(listed=-1) if anywhere else each.where
         if file == kinds.PASTED:  # which reports nothing
             where = where._replace(editable=True)
-        intended = each.what in (What.PARAMETER, What.ARGUMENT) and names.may_be_intended(each.name)
+        intended = each.what is not What.PATH and names.may_be_intended(each.name)
         assignment = each._replace(where=where, beside=checked.beside(each) if intended else "")
         # equal assignments are judged once: a text of megabytes repeats itself
         key = (
