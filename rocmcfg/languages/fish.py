@@ -96,7 +96,7 @@ def _all(text: str, line: int) -> Iterator[Statement]:
 
 
 def _named(words: list[_Word], line: int) -> Iterator[Statement]:
-    for name in (name for word in words for name in _NAME.findall(word.raw)):
+    for name in dict.fromkeys(name for word in words for name in _NAME.findall(word.raw)):
         yield Statement(name, None, line, words[0].start, words[-1].stop)
 
 
