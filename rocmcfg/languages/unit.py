@@ -16,9 +16,8 @@ _NAME = regex(r"[A-Za-z_][A-Za-z0-9_]*")
 _SECTIONS = {"Environment": "Service", "DefaultEnvironment": "Manager"}
 _BLANKS = " \t\n\r"
 _NO_END = 1 << 62
-_MALFORMED = regex(
-    r"^[ \t]*\[(?![^\n\r]*\][ \t]*\r?$)", re.MULTILINE
-)  # a unit with such a header is not loaded
+# A unit with such a header is not loaded.
+_MALFORMED = regex(r"^[ \t]*\[(?![^\n\r]*\][ \t]*\r?$)", re.MULTILINE)
 _LINE_END = regex(r"\r\n|\n\r|[\r\n]")  # src/basic/fileio.c, `read_line_full`
 
 

@@ -21,8 +21,8 @@ NAME = "HSA_OVERRIDE_GFX_VERSION"
         ("/etc/environment.d/a.conf", f"{NAME}=$A\n", None),
         ("/etc/environment", f'export {NAME}="11.0.0"\n', "11.0.0"),
         ("/etc/environment", f"{NAME}=11.0.0 # RX 7900\n", None),  # with a blank, but for libeconf
-        ("/work/.env", f"{NAME}=11.0.0 # RX 7900\n", "11.0.0"),
-        ("/work/.env", f'{NAME}="${{A}}"\n', None),
+        ("/srv/app/.env", f"{NAME}=11.0.0 # RX 7900\n", "11.0.0"),
+        ("/srv/app/.env", f'{NAME}="${{A}}"\n', None),
         ("/etc/rocmcfg/env", f'{NAME}="11.0.0"\n', '"11.0.0"'),
     ],
 )
