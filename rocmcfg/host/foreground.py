@@ -45,7 +45,8 @@ _BUILTINS = frozenset(("cd", "export", "source", ".", "ulimit", "eval", "set", "
 
 class Ended(NamedTuple):
     """How a program ended: with an exit code, or by a signal, of which the other is None. `asked_to_end`:
-    somebody sent a signal shortly before. `seconds` is the time since the start."""
+    somebody sent a signal shortly before. `seconds` is the time since the start, without that in which
+    rocmcfg was stopped."""
 
     code: int | None
     signal: int | None
@@ -101,6 +102,7 @@ class Foreground:
         self._pid = 0
         self._mask: set[signal.Signals | int] = set()
         self._began = time.monotonic()
+        self._paused = 0.0  # seconds in which rocmcfg was stopped since then
         self._asked_at = -_GRACE
 
     def start(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
@@ -132,21 +134,24 @@ class Foreground:
             status = self._wait(None)
         assert status is not None
         signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
-        now = time.monotonic()
-        rest = timed_out, now - self._asked_at < _GRACE, now - self._began
+        rest = timed_out, time.monotonic() - self._asked_at < _GRACE, self._seconds()
         if os.WIFSIGNALED(status):
             return Ended(None, os.WTERMSIG(status), *rest)
         return Ended(os.WEXITSTATUS(status), None, *rest)
 
+    def _seconds(self) -> float:
+        return time.monotonic() - self._began - self._paused
+
     def _wait(self, limit: float | None) -> int | None:
-        """Return the status of the program's end; None if it goes on after `limit` seconds."""
-        until = time.monotonic() + (_FOR_EVER if limit is None else limit)
+        """Return the status of the program's end; None if it goes on after `limit` seconds. The time in which
+        rocmcfg is stopped does not count."""
+        until = self._seconds() + (_FOR_EVER if limit is None else limit)
         while True:
             for status in self._changes():
                 if not os.WIFSTOPPED(status):
                     return status
                 self._stop_too(os.WSTOPSIG(status))
-            rest = until - time.monotonic()
+            rest = until - self._seconds()
             arrived = signal.sigtimedwait(_AWAITED, min(max(0.0, rest), _LOOKS_AGAIN))
             if arrived is None:
                 if rest <= 0:
@@ -183,9 +188,11 @@ class Foreground:
         continuation. A process group that no shell controls is not stopped, and the kernel sees to that for
         these signals alone (setpgid(2), orphaned process groups)."""
         number = number if number in _STOPS else signal.SIGTSTP
+        began = time.monotonic()
         os.kill(os.getpid(), number)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, (number,))  # rocmcfg stops here
         signal.pthread_sigmask(signal.SIG_BLOCK, (number,))
+        self._paused += time.monotonic() - began
 
     def _continue(self) -> None:
         """Continue the program where it is stopped: SIGCONT may have reached rocmcfg alone."""

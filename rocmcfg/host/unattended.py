@@ -156,6 +156,11 @@ class Unattended(Foreground):
         self.stopped |= arrived.si_signo in _STOPS
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._pid, signal.SIGKILL if again else arrived.si_signo)
+        if arrived.si_signo == signal.SIGTSTP:
+            # Not every program is then reported as stopped: one that ends at this moment is not, nor a shell
+            # that waits in vfork(2) for a child that was stopped before its execve(2), as dash does.
+            super()._stop_too(signal.SIGTSTP)
+            self._continue()  # at once, so that its stop is not reported any more
 
     def _continue(self) -> None:
         with suppress(ProcessLookupError, PermissionError):

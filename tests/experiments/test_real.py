@@ -372,9 +372,9 @@ def test_a_try_that_used_up_its_runs_goes_on_with_more(bench: Bench) -> None:
 
 
 def test_a_stopped_try_stops_its_program_and_continues_it(bench: Bench) -> None:
-    line = f"sleep 0.2; echo done >> {bench.folder}/done; exit 1"
+    line = f"echo start >> {bench.notes}; sleep 0.2; echo done >> {bench.folder}/done; exit 1"
     running = bench.started(command("try", "--set", "env.CURE=1", "--", "sh", "-c", line))
-    wait_for(lambda: [p for p in _processes() if "sleep 0.2" in p and "rocmcfg" not in p], "a run")
+    wait_for(bench.notes.read_text, "a run")
     running.send_signal(signal.SIGTSTP)
     wait_for(lambda: _state(running.pid) == "T", "the stop")
     before = (bench.folder / "done").read_text() if (bench.folder / "done").exists() else ""
@@ -384,6 +384,35 @@ def test_a_stopped_try_stops_its_program_and_continues_it(bench: Bench) -> None:
     running.send_signal(signal.SIGCONT)
     running.communicate(timeout=PATIENCE)
     assert running.returncode == 0
+
+
+def test_a_try_stops_even_where_its_program_does_not(bench: Bench) -> None:
+    """A shell that waits in vfork(2) for a child that was stopped before its execve(2) is never reported as
+    stopped. A program that ignores the signal shows the same at each run."""
+    line = f"trap '' TSTP; echo start >> {bench.notes}; sleep 1; exit 1"
+    running = bench.started(command("try", "--runs", "2", "--set", "env.CURE=1", "--", "sh", "-c", line))
+    wait_for(bench.notes.read_text, "a run")
+    running.send_signal(signal.SIGTSTP)
+    wait_for(lambda: _state(running.pid) == "T", "the stop")
+    running.send_signal(signal.SIGCONT)
+    running.communicate(timeout=PATIENCE)
+    assert running.returncode == 0
+
+
+def test_the_time_of_a_stop_is_not_that_of_a_run(bench: Bench) -> None:
+    limit, pause = 4, 5  # seconds
+    words = ("--timeout", str(limit), "--no-warm-up", "--runs", "2", "--set", "env.CURE=1")
+    line = f"echo start >> {bench.notes}; sleep 0.5; exit 1"
+    running = bench.started(command("try", *words, "--", "sh", "-c", line))
+    wait_for(bench.notes.read_text, "a run")
+    running.send_signal(signal.SIGTSTP)
+    wait_for(lambda: _state(running.pid) == "T", "the stop")
+    time.sleep(pause)
+    running.send_signal(signal.SIGCONT)
+    running.communicate(timeout=PATIENCE)
+    outcomes = [line["outcome"] for line in bench.lines() if line["kind"] == "ran"]
+    assert {outcome["failure"] for outcome in outcomes} == {"exit"}
+    assert max(outcome["microseconds"] for outcome in outcomes) < 1_000_000 * pause
 
 
 def _state(pid: int) -> str:
