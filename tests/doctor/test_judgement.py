@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from rocmcfg.advice.doctor.judging.faults import fault_matches
 from rocmcfg.advice.doctor.judging.match import Match
 from rocmcfg.advice.doctor.judging.origin import Options
 from rocmcfg.advice.doctor.judging.ranking import follow
-from rocmcfg.knowledge import catalogue
+from rocmcfg.knowledge import catalogue, faults
 from rocmcfg.knowledge.kernel_names import decode
 from rocmcfg.model.spelling import split
 from rocmcfg.model.version import parse_kernel, parse_range, parse_version
@@ -472,3 +473,18 @@ def test_a_page_flip_that_hangs_is_put_down_to_the_kernel_that_broke_it(
     line = b"amdgpu 0000:06:00.0: [drm] *ERROR* [CRTC:369:crtc-0] flip_done timed out"
     found, _ = judged(line, empty, catalogue.known_issues(), Options(("gfx1035",), release))
     assert next(match.issue.id for match in found if match.told) == id
+
+
+RING = b"[drm:amdgpu_job_timedout [amdgpu]] *ERROR* ring gfx_0.0.0 timeout, signaled seq=1, emitted seq=3\n"
+PROCESS = (
+    b"[drm:amdgpu_job_timedout [amdgpu]] *ERROR* Process information: process Xorg pid 12 thread X pid 12\n"
+)
+
+
+def test_a_line_that_says_more_about_a_fault_is_no_second_fault() -> None:
+    hits = scanned(RING + PROCESS, []).hits
+    (timeout,) = fault_matches(faults.faults(), hits)
+    assert timeout.fault.id == "AMD-501"
+    assert not fault_matches(faults.faults(), hits, (timeout.first,)), "an issue explains the timeout"
+    (alone,) = fault_matches(faults.faults(), scanned(PROCESS, []).hits)
+    assert alone.fault.id == "AMD-1799"  # an excerpt without the line before

@@ -3,7 +3,7 @@ grave before the slight, the first before the later."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import get_args
 
 from rocmcfg.advice.doctor.reading.hits import Group, Hits
@@ -30,14 +30,15 @@ class FaultMatch(NamedTuple):
 
 
 def fault_matches(
-    faults: Mapping[str, Fault], hits: Iterable[Hits], left_out: Collection[int] = (), *, ours: bool = True
+    faults: Mapping[str, Fault], hits: Sequence[Hits], left_out: Collection[int] = (), *, ours: bool = True
 ) -> tuple[FaultMatch, ...]:
     """Return the fault classes of a log, the best answer first.
 
     Each line belongs to the class whose pattern requires the longest texts; a general class has only lines
-    that no other class has. Lines at the positions `left_out` belong to none. `ours` is False for a log that
-    names another vendor's software: patterns that such software prints, too, then count only if the log also
-    has a line that only AMD's software prints.
+    that no other class has, and none that only says more about a fault of another class. Lines at the
+    positions `left_out`, which an issue explains, belong to none. `ours` is False for a log that names
+    another vendor's software: patterns that such software prints, too, then count only if the log also has
+    a line that only AMD's software prints.
     """
     shown = [hit for hit in hits if hit.probe.role == "fault" and hit.positions]
     ours = ours or any(not hit.probe.shared for hit in shown)
@@ -50,6 +51,10 @@ def fault_matches(
             owner = owners.get(group.first)
             if group.first not in left_out and (owner is None or owner[0] < rank):
                 owners[group.first] = (rank, fault.id, group)
+    if left_out or not all(faults[id].general for _, id, _ in owners.values()):
+        for position in {p for hit in hits if hit.probe.role == "detail" for p in hit.positions} & {*owners}:
+            if faults[owners[position][1]].general:
+                del owners[position]
     groups: dict[str, list[Group]] = {}
     for position in sorted(owners):
         _, id, group = owners[position]
