@@ -27,7 +27,10 @@ _WORD = 255  # characters; a longer word is cut
 _ENDLESS = regex(rf"\S{{{_WORD + 1},}}")
 # A command in backticks, or behind a colon up to the end of a text
 _QUOTED = regex(r"`[^`\n]*`|(?<=: )(?:sudo )?rocmcfg [a-z-]+(?:[^`;,\n]* -[^`;,\n]*)?$")
-_LONG = regex(r"(`?(?:sudo )?rocmcfg \S+)(.*)")  # what stays on one line, and the rest
+# A command, not a line of a file or a log: what stays on one line, and the rest
+_PROGRAMS = "bootc|cat|curl|dmesg|echo|env|export|grep|journalctl|ldconfig|ldd|ls|lsmod|pip|python3|vainfo"
+_LONG = regex(rf"(`?(?:sudo )?rocmcfg \S+|`sudo \S+|`(?:{_PROGRAMS})(?= ))(.*)")
+_BLANK = regex(r"'[^']*'|\"[^\"]*\"| ")  # a shell takes a backslash in quotes for a character
 _SHORT = 42  # characters; a longer command may be continued on the next line, behind a backslash
 # Characters for private use
 _KEPT = "\ue000"  # in place of the blanks in a short command
@@ -95,7 +98,10 @@ def _unbroken(quoted: re.Match[str]) -> str:
     command = _LONG.fullmatch(quoted[0])
     if command is None:
         return quoted[0]
-    return command[1].replace(" ", _KEPT) + command[2].replace(" ", f"{_CONTINUES} ")
+    rest = _BLANK.sub(
+        lambda part: f"{_CONTINUES} " if part[0] == " " else part[0].replace(" ", _KEPT), command[2]
+    )
+    return command[1].replace(" ", _KEPT) + rest
 
 
 def wrap(text: str, first: str = "", rest: str = "", stream: TextIO | None = None) -> list[str]:

@@ -570,9 +570,16 @@ def test_a_long_command_is_continued_behind_a_backslash() -> None:
         f"nothing is applied: check it with `rocmcfg verify --profile NAME --root {root}` again.", "  ", "  "
     )
     assert "`rocmcfg verify --profile NAME \\\n  --root" in "\n".join(lines)
-    commands = (f"sudo rocmcfg apply -p gfx1201 --root {root} --yes", f"rocmcfg issues --root {root}")
+    commands = (
+        f"sudo rocmcfg apply -p gfx1201 --root {root} --yes",
+        f"rocmcfg issues --root {root}",
+        "sudo journalctl -k -b | grep -A 12 'a page fault' > fault.txt",
+        'cat /sys/class/drm/card*/device/pp_dpm_sclk "/a folder/of two"',
+    )
     texts = (f"see `{commands[0]}` there", f"4 open: {commands[1]}", "4 open: rocmcfg issues")
-    for text, start in zip(texts, ("sudo rocmcfg apply", "rocmcfg issues", "rocmcfg issues"), strict=True):
+    texts += tuple(f"see `{command}` there" for command in commands[2:])
+    starts = ("sudo rocmcfg apply", "rocmcfg issues", "rocmcfg issues", "sudo journalctl", "`cat")
+    for text, start in zip(texts, starts, strict=True):
         for shift in range(60):
             whole = f"{'x' * shift} {text}".strip()
             lines = wrap(whole)
@@ -581,6 +588,7 @@ def test_a_long_command_is_continued_behind_a_backslash() -> None:
             assert " ".join(lines).replace(" \\ ", " ") == whole
             copied = "\n".join(lines).partition(start)[2].partition("`")[0].split("\n")
             assert all(line.endswith(" \\") for line in copied[:-1])
+            assert all(line.count(quote) % 2 == 0 for line in copied for quote in "'\"")
     log = "`amdgpu 0000:03:00.0: [gfxhub] page fault (src_id:0 ring:24 vmid:8 pasid:32770)`"
     assert "\\" not in "".join(wrap(f"the kernel logs {log}"))
     assert "\\" not in "".join(wrap(f"the cause: rocmcfg reads {root} and {root} before the program runs"))
