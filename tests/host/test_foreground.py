@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
 from collections.abc import Iterator
 
-from rocmcfg.host.foreground import Foreground
+import pytest
+
+from rocmcfg.host.foreground import Foreground, adopt_orphans
+from rocmcfg.host.unattended import Unattended
 
 
 class _EndsAfterTheLook(Foreground):
@@ -36,3 +40,28 @@ def test_an_end_is_noticed_though_another_thread_took_the_signal() -> None:
         other.join()
     assert (ended.code, ended.timed_out) == (3, False)
     assert ended.seconds < 20
+
+
+class _AskedAtTheEnd(Unattended):
+    """Somebody asks it to stop after the end of its program was seen, before the signals are unblocked."""
+
+    def _changes(self) -> Iterator[int]:
+        for status in super()._changes():
+            os.kill(os.getpid(), signal.SIGTERM)
+            os.kill(os.getpid(), signal.SIGUSR1)
+            yield status
+
+
+def test_a_signal_that_comes_with_the_end_of_the_program_is_not_lost_and_ends_nothing_else() -> None:
+    def ends(number: int, _: object) -> None:
+        pytest.fail(f"signal {number} came through")
+
+    before = {number: signal.signal(number, ends) for number in (signal.SIGTERM, signal.SIGUSR1)}
+    try:
+        program = _AskedAtTheEnd()
+        ended = program.run(("sh", "-c", "exit 3"), os.environ, None)
+        adopt_orphans(adopts=False)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    assert (ended.code, ended.asked_to_end, program.stopped) == (3, True, True)
