@@ -15,6 +15,7 @@ import pytest
 from rocmcfg.model.experiment import Design, Finding, Tally, Variable
 from rocmcfg.workflow.try_words import Evidence, Price, sentence
 from tests.experiments.real import Bench
+from tests.support import processes
 from tests.support.program import Result, command, environment, needs_mounts, process, too_wide, unfolded
 
 LONG = 600  # seconds
@@ -62,7 +63,7 @@ def test_a_daemon_without_our_mark_is_ended_before_the_next_run(bench: Bench) ->
     assert "foreground" in " ".join(made["advice"])
     pids = pids_file.read_text().split()
     assert len(pids) >= 3
-    assert not [pid for pid in pids if Path(f"/proc/{pid}").exists()]
+    assert not [pid for pid in pids if processes.runs(pid, f"sleep {LONG}")]
 
 
 @pytest.mark.parametrize(
