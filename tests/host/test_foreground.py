@@ -7,9 +7,8 @@ import signal
 import threading
 from collections.abc import Iterator
 
-import pytest
-
-from rocmcfg.host.foreground import Foreground, adopt_orphans
+from rocmcfg.host.apart import apart
+from rocmcfg.host.foreground import Foreground
 from rocmcfg.host.unattended import Unattended
 
 
@@ -52,16 +51,17 @@ class _AskedAtTheEnd(Unattended):
             yield status
 
 
-def test_a_signal_that_comes_with_the_end_of_the_program_is_not_lost_and_ends_nothing_else() -> None:
+def _asked_at_the_end() -> tuple[int | None, bool, bool]:
     def ends(number: int, _: object) -> None:
-        pytest.fail(f"signal {number} came through")
+        raise RuntimeError(f"signal {number} came through")
 
-    before = {number: signal.signal(number, ends) for number in (signal.SIGTERM, signal.SIGUSR1)}
-    try:
-        program = _AskedAtTheEnd()
-        ended = program.run(("sh", "-c", "exit 3"), os.environ, None)
-        adopt_orphans(adopts=False)
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-    assert (ended.code, ended.asked_to_end, program.stopped) == (3, True, True)
+    for number in (signal.SIGTERM, signal.SIGUSR1):
+        signal.signal(number, ends)
+    program = _AskedAtTheEnd()
+    ended = program.run(("sh", "-c", "exit 3"), os.environ, None)
+    return ended.code, ended.asked_to_end, program.stopped
+
+
+def test_a_signal_that_comes_with_the_end_of_the_program_is_not_lost_and_ends_nothing_else() -> None:
+    """In a process of one thread: a worker has others, which do not block the signals."""
+    assert apart(_asked_at_the_end) == (3, True, True)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from rocmcfg.host import unattended
+from rocmcfg.host.apart import apart
 from rocmcfg.host.unattended import Unattended
 from tests.support.tools import HANG
 
@@ -53,7 +54,8 @@ def test_what_was_printed_before_the_end_is_read_to_its_end(monkeypatch: pytest.
 
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT])
 def test_a_signal_that_the_caller_ignores_stops_nothing(tmp_path: Path, number: signal.Signals) -> None:
-    """HUP under nohup(1), INT in the background of a script: blocked, an ignored signal is still received."""
+    """HUP under nohup(1), INT in the background of a script: blocked, an ignored signal is still received. In
+    a process of one thread: a worker has others, which do not block the signals."""
     line = f"until [ -e {tmp_path}/go ]; do sleep 0.02; done; exit 3"
 
     class Signalled(Unattended):
@@ -62,11 +64,10 @@ def test_a_signal_that_the_caller_ignores_stops_nothing(tmp_path: Path, number: 
             os.kill(os.getpid(), number)
             (tmp_path / "go").touch()
 
-    before = signal.signal(number, signal.SIG_IGN)
-    try:
+    def signalled() -> tuple[int | None, bool, bool]:
+        signal.signal(number, signal.SIG_IGN)
         program = Signalled()
         ended = program.run(("sh", "-c", line), os.environ, None)
-        program.end_what_is_left(MARK)
-    finally:
-        signal.signal(number, before)
-    assert (ended.code, ended.asked_to_end, program.stopped) == (3, False, False)
+        return ended.code, ended.asked_to_end, program.stopped
+
+    assert apart(signalled) == (3, False, False)
