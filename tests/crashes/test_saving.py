@@ -211,6 +211,23 @@ def test_a_dump_that_the_kernel_gives_too_slowly_keeps_its_beginning(
     assert (record.dump.state, "too long" in record.dump.problem) == ("cut", True)
 
 
+@pytest.mark.parametrize("step", [-3600.0, 3600.0])
+def test_a_clock_that_is_set_meanwhile_neither_delays_nor_cuts_a_save(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: float
+) -> None:
+    """Early in a boot it is, by hours where it runs in the time of its zone."""
+    real, steps = time.time, [0.0]
+    monkeypatch.setattr(time, "time", lambda: real() + (steps.pop() if steps else step))
+    root = crashed_root(tmp_path)
+    dump(root, "devcd1")
+    pauses: list[float] = []
+    record = crash_saving.save(CrashedHost(str(root)), "devcd1:1", pauses.append)
+    assert record is not None
+    assert record.dump.state == "whole"
+    assert pauses
+    assert max(pauses) <= crash_saving.SETTLE
+
+
 def test_processes_that_the_kernel_does_not_tell_of_hold_nothing_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
