@@ -141,13 +141,21 @@ class Unattended(Foreground):
     def end_what_is_left(self, mark: str) -> int:
         """End the processes that the program has left, by their parent or by this mark in their environment,
         and return their number."""
-        orphans = {*descendants(os.getpid())} - self._others
-        number = runner.end_others(lambda: {*descendants(os.getpid())} - self._others) if orphans else 0
+        orphans = self._left()
+        number = runner.end_others(self._left) if orphans else 0
         for pid in orphans:
             with suppress(ChildProcessError):  # one of another process
                 os.waitpid(pid, os.WNOHANG)
         adopt_orphans(adopts=False)
         return number + runner.end(mark)
+
+    def _left(self) -> set[int]:
+        """Return the processes below this one, without those of others: a script may have started daemons
+        before it became rocmcfg."""
+        left = {*descendants(os.getpid())}
+        for pid in left & self._others:
+            left -= {pid, *descendants(pid)}
+        return left
 
     def _spawn(self, program: str, command: Sequence[str], environment: Mapping[str, str]) -> int:
         return os.posix_spawn(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import time
 import uuid
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from rocmcfg.host import unattended
 from rocmcfg.host.apart import apart
 from rocmcfg.host.unattended import Unattended
+from tests.support import processes
 from tests.support.tools import HANG
 
 MARK = uuid.uuid4().hex
@@ -71,3 +73,20 @@ def test_a_signal_that_the_caller_ignores_stops_nothing(tmp_path: Path, number: 
         return ended.code, ended.asked_to_end, program.stopped
 
     assert apart(signalled) == (3, False, False)
+
+
+def test_what_the_caller_had_started_before_is_not_the_programs(tmp_path: Path) -> None:
+    """As the first script of a container does, which starts its daemons and then becomes rocmcfg."""
+    daemon = f"until [ -e {tmp_path}/go ]; do sleep 0.01; done; sleep {HANG} & echo $! > {tmp_path}/pid; wait"
+    line = f"touch {tmp_path}/go; until [ -s {tmp_path}/pid ]; do sleep 0.01; done"
+
+    def tried() -> tuple[int, bool]:
+        with subprocess.Popen(["sh", "-c", daemon], start_new_session=True) as before:
+            program = Unattended()
+            program.run(("sh", "-c", line), os.environ, None)
+            number = program.end_what_is_left(MARK)
+            goes_on = processes.runs((tmp_path / "pid").read_text(), f"sleep {HANG}")
+            os.killpg(before.pid, signal.SIGKILL)
+        return number, goes_on
+
+    assert apart(tried) == (0, True)
