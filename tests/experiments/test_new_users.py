@@ -30,8 +30,9 @@ def bench(tmp_path: Path) -> Bench:
 def test_the_output_of_one_bad_run_is_not_what_others_are_compared_with(bench: Bench) -> None:
     """The first run prints the fault, as the first run of a program that fails often does."""
     line = (
-        '[ "$CURE" = 1 ] || { [ -e first ] && [ $((RANDOM % 100)) -ge 60 ]; } && echo right && exit; '
-        "touch first; echo wrong $RANDOM$RANDOM"
+        "echo >> runs; run=$(wc -l < runs); "
+        '[ "$CURE" = 1 ] || { [ $run -gt 1 ] && [ $((run * 61 % 100)) -ge 60 ]; } && echo right && exit; '
+        "echo wrong $run"
     )
     words = command("try", "--json", "--no-warm-up", "--same-output", "--set", "env.CURE=1")
     variables = environment(bench.variables())

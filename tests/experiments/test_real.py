@@ -40,7 +40,7 @@ def wait_for(condition: object, what: str) -> None:
     [
         ("exit", "exit", ()),
         ("signal", "signal", ()),
-        ("hang", "timeout", ("--timeout", "0.5")),
+        ("hang", "timeout", ("--timeout", "2")),
         ("output", "bad-output", ("--bad-if-output", r"loss is (nan|inf)\b")),
         ("different", "different-output", ("--same-output",)),
         ("log", "gpu-fault", ()),
