@@ -90,8 +90,11 @@ def diagnostics_seen(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def signals_as_before() -> Iterator[None]:
-    """A command that is run in this process leaves its handlers behind, and Ctrl-C would not stop the run."""
+    """A command that is run in this process leaves its handlers behind, and Ctrl-C would not stop the run. A
+    wait for a program that failed leaves signals blocked, for this process and all that it starts."""
     before = {number: signal.getsignal(number) for number in _SIGNALS}
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, ())
     yield
+    signal.pthread_sigmask(signal.SIG_SETMASK, mask)
     for number, handler in before.items():
         signal.signal(number, handler)

@@ -29,18 +29,19 @@ def apart(work: Callable[[], T], seconds: float | None = None) -> T:
             os.close(reading)
             with os.fdopen(writing, "wb") as stream:
                 stream.write(_answer(work))
-        os._exit(0)
+            os._exit(0)
+        os._exit(1)
     os.close(writing)
     try:
         answer = _received(reading, seconds)
-    except TimeoutError:
+    except BaseException:  # a stop of rocmcfg, too, which nobody else passes on
         os.kill(child, signal.SIGKILL)
         _reap(child)
         raise
     finally:
         os.close(reading)
-    os.waitpid(child, 0)
-    if not answer:
+    _, status = os.waitpid(child, 0)
+    if status or not answer:  # of a child that was killed while it wrote, a part has come
         raise ChildProcessError("the process that did the work gave no answer")
     result, failure = pickle.loads(answer)  # our own child wrote it
     if failure is not None:

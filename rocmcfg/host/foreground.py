@@ -133,6 +133,9 @@ class Foreground:
             self._signal_all(signal.SIGKILL)
             status = self._wait(None)
         assert status is not None
+        # what arrived as the program ended was for it, and would now end rocmcfg
+        while (late := signal.sigtimedwait(_PASSED_ON, 0)) is not None:
+            self._note(late)
         signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
         rest = timed_out, time.monotonic() - self._asked_at < _GRACE, self._seconds()
         if os.WIFSIGNALED(status):
@@ -161,8 +164,12 @@ class Foreground:
                 self._continue()
             elif arrived.si_signo != signal.SIGCHLD:
                 self._pass_on(arrived)
-            if arrived.si_signo in _PASSED_ON:
-                self._asked_at = time.monotonic()
+            self._note(arrived)
+
+    def _note(self, arrived: signal.struct_siginfo) -> None:
+        """Note that somebody sent a signal. One that the caller ignores, HUP under nohup(1), ends nothing."""
+        if arrived.si_signo in _PASSED_ON and not is_ignored(arrived.si_signo):
+            self._asked_at = time.monotonic()
 
     def _pass_on(self, arrived: signal.struct_siginfo) -> None:
         """Pass a signal on to the program, unless the program has it already or has sent it."""
@@ -210,6 +217,11 @@ class Foreground:
     def _signal(pid: int, number: int) -> None:
         with suppress(ProcessLookupError, PermissionError):
             os.kill(pid, number)
+
+
+def is_ignored(number: int) -> bool:
+    """Return whether the caller of rocmcfg ignores a signal. It is still received where it is blocked."""
+    return signal.getsignal(number) is signal.SIG_IGN
 
 
 def adopt_orphans(*, adopts: bool) -> None:

@@ -31,10 +31,11 @@ _QUERY_TIMEOUT = 600.0  # seconds; on a busy machine lsinitrd takes minutes
 _KEEP = 64 * 1024  # bytes of a changing program's output that are kept, from the end
 _MOST = 32 << 20  # bytes that a query may print: the listing of an image has about 100,000
 _BLOCK = 64 << 10
-_GRACE = 3.0  # seconds that a program has to end after a signal
-# Seconds during which a process with an empty environment is checked again: in the middle of execve(2) it has
-# none, from the change of memory until load_elf_binary sets env_start at its end (Linux, fs/binfmt_elf.c).
-_EXEC = 0.2
+_GRACE = 3.0  # seconds that a program has to end after SIGTERM
+_DEATH = 3.0  # and after SIGKILL
+# Seconds during which a process in the middle of execve(2) is looked at again, and that a slow disk may take
+_EXEC = 10.0
+_ENV_END = 48  # the place of env_end in proc_pid_stat(5), counted from the state
 # Marks every program that we start, so that a recovery finds one that outlived its rocmcfg.
 MARK = "ROCMCFG_STARTED"
 
@@ -183,11 +184,10 @@ def _processes(wanted: bytes) -> Iterator[tuple[int, str]]:
         later = []
         for entry in unread:
             try:
-                with open(f"/proc/{entry}/environ", "rb") as stream:
-                    environment = stream.read(1 << 20)
-                if not environment and os.readlink(f"/proc/{entry}/exe"):
+                variables = _variables(entry)
+                if variables is None:
                     later.append(entry)
-                if wanted not in environment.split(b"\0"):
+                if wanted not in (variables or b"").split(b"\0"):
                     continue
             except OSError:
                 continue  # it ended meanwhile, is not ours, or is a kernel thread without a program
@@ -198,6 +198,25 @@ def _processes(wanted: bytes) -> Iterator[tuple[int, str]]:
             return
         time.sleep(0.01)
         unread = later
+
+
+def _variables(entry: str) -> bytes | None:
+    """Return the environment of a process; None in the middle of execve(2), where it has none, from the
+    change of its memory until load_elf_binary sets env_end (Linux, fs/binfmt_elf.c). Raises OSError for a
+    kernel thread, and for a process that has ended."""
+    with open(f"/proc/{entry}/environ", "rb") as stream:
+        if read := stream.read(1 << 20):
+            return read
+    before = _env_end(entry)
+    with open(f"/proc/{entry}/environ", "rb") as stream:
+        read = stream.read(1 << 20)
+    return read if read or before == _env_end(entry) != b"0" else None
+
+
+def _env_end(entry: str) -> bytes:
+    os.readlink(f"/proc/{entry}/exe")
+    with open(f"/proc/{entry}/stat", "rb") as stream:
+        return stream.read().rpartition(b")")[2].split()[_ENV_END]
 
 
 def users_of(process: str) -> set[int]:
@@ -357,8 +376,8 @@ def _stop(leader: int, mark: str) -> None:
 
 
 def _end_all(running: Callable[[], set[int]]) -> None:
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        deadline = time.monotonic() + _GRACE
+    for number, grace in ((signal.SIGTERM, _GRACE), (signal.SIGKILL, _DEATH)):
+        deadline = time.monotonic() + grace
         signalled: set[int] = set()
         while left := running():
             for pid in left - signalled:

@@ -6,17 +6,27 @@ passes them on, and a program that reads the terminal is stopped by the kernel, 
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import select
 import signal
+import struct
+import termios
 import threading
 from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from rocmcfg.host import runner
-from rocmcfg.host.foreground import IGNORED_BY_PYTHON, Ended, Foreground, adopt_orphans, descendants
+from rocmcfg.host.foreground import (
+    IGNORED_BY_PYTHON,
+    Ended,
+    Foreground,
+    adopt_orphans,
+    descendants,
+    is_ignored,
+)
 from rocmcfg.host.output_search import OutputSearch, Searched
 from rocmcfg.model.shape import NamedTuple
 
@@ -47,7 +57,6 @@ class _Output:
         self._tail: deque[bytes] = deque(maxlen=_KEPT)
         self._digest = hashlib.sha256()
         self._cut = 0
-        os.set_blocking(self._reading, False)
         self._thread = threading.Thread(target=self._read, daemon=True)
 
     def begin(self) -> None:
@@ -73,12 +82,18 @@ class _Output:
     def _read(self) -> None:
         while True:
             ready, _, _ = select.select([self._reading, self._ended], [], [])
-            with suppress(BlockingIOError):
-                while piece := os.read(self._reading, _PIECE):
-                    self._add(piece)
-                return  # nobody can print any more
             if self._ended in ready:
-                return
+                break
+            piece = os.read(self._reading, _PIECE)
+            if not piece:
+                return  # nobody can print any more
+            self._add(piece)
+        # only what is in the pipe: what prints without end would be read for ever
+        left: int = struct.unpack("i", fcntl.ioctl(self._reading, termios.FIONREAD, bytes(4)))[0]
+        while left > 0:
+            piece = os.read(self._reading, min(left, _PIECE))
+            self._add(piece)
+            left -= len(piece)
 
     def _add(self, piece: bytes) -> None:
         self._digest.update(piece)
@@ -126,13 +141,21 @@ class Unattended(Foreground):
     def end_what_is_left(self, mark: str) -> int:
         """End the processes that the program has left, by their parent or by this mark in their environment,
         and return their number."""
-        orphans = {*descendants(os.getpid())} - self._others
-        number = runner.end_others(lambda: {*descendants(os.getpid())} - self._others) if orphans else 0
+        orphans = self._left()
+        number = runner.end_others(self._left) if orphans else 0
         for pid in orphans:
             with suppress(ChildProcessError):  # one of another process
                 os.waitpid(pid, os.WNOHANG)
         adopt_orphans(adopts=False)
         return number + runner.end(mark)
+
+    def _left(self) -> set[int]:
+        """Return the processes below this one, without those of others: a script may have started daemons
+        before it became rocmcfg."""
+        left = {*descendants(os.getpid())}
+        for pid in left & self._others:
+            left -= {pid, *descendants(pid)}
+        return left
 
     def _spawn(self, program: str, command: Sequence[str], environment: Mapping[str, str]) -> int:
         return os.posix_spawn(
@@ -150,10 +173,9 @@ class Unattended(Foreground):
         )
 
     def _pass_on(self, arrived: signal.struct_siginfo) -> None:
-        if arrived.si_pid == self._pid:
+        if arrived.si_pid == self._pid or is_ignored(arrived.si_signo):
             return
         again = self.stopped and arrived.si_signo in _STOPS
-        self.stopped |= arrived.si_signo in _STOPS
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._pid, signal.SIGKILL if again else arrived.si_signo)
         if arrived.si_signo == signal.SIGTSTP:
@@ -161,6 +183,11 @@ class Unattended(Foreground):
             # that waits in vfork(2) for a child that was stopped before its execve(2), as dash does.
             super()._stop_too(signal.SIGTSTP)
             self._continue()  # at once, so that its stop is not reported any more
+
+    def _note(self, arrived: signal.struct_siginfo) -> None:
+        super()._note(arrived)
+        if arrived.si_pid != self._pid and not is_ignored(arrived.si_signo):
+            self.stopped |= arrived.si_signo in _STOPS
 
     def _continue(self) -> None:
         with suppress(ProcessLookupError, PermissionError):

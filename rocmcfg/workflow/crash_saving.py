@@ -21,6 +21,7 @@ from rocmcfg.host.apart import apart
 from rocmcfg.host.view import Host, HostView, Unreadable, Unwritable, text_or_empty
 from rocmcfg.model.crash import Crash, CrashSetting, Dump, Verdict
 from rocmcfg.model.diagnostic import RocmcfgError, fail
+from rocmcfg.model.shape import NamedTuple
 from rocmcfg.records import crashes as store
 from rocmcfg.records.receipt import boot_id
 
@@ -45,10 +46,18 @@ class _NoRoom(Exception):
     """The dump would fill the disk."""
 
 
+class _Begin(NamedTuple):
+    """When a save began: the date of a clock that may be set meanwhile, as early in a boot, and the
+    seconds of one that nobody sets."""
+
+    date: float
+    seconds: float
+
+
 def save(host: Host, event_text: str, sleep: Callable[[float], None] = time.sleep) -> Crash | None:
     """Save a crash, and return its record; None if there is nothing to save: the black box is off, the device
     has another driver, or the crash was saved already. Raises RocmcfgError."""
-    began = time.time()
+    began = _Begin(time.time(), time.monotonic())
     if not store.is_on(host):
         return None
     event = crash_events.read_event(host, event_text)
@@ -64,7 +73,7 @@ def save(host: Host, event_text: str, sleep: Callable[[float], None] = time.slee
         return _save(host, event, began, sleep)
     except RocmcfgError as problem:
         with suppress(RocmcfgError), store.writing(host):
-            store.count_unsaved(host, _text(began), problem.diagnostics[0].summary)
+            store.count_unsaved(host, _text(began.date), problem.diagnostics[0].summary)
         raise
 
 
@@ -82,15 +91,15 @@ def _is_saved(host: Host, event: CrashEvent, now: float) -> bool:
     return saved
 
 
-def _save(host: Host, event: CrashEvent, began: float, sleep: Callable[[float], None]) -> Crash | None:
+def _save(host: Host, event: CrashEvent, began: _Begin, sleep: Callable[[float], None]) -> Crash | None:
     """Save a crash. Several wait for each other twice: for their dumps, which the kernel frees soon, and then
     for all that takes long."""
-    moment = time.strftime("%Y%m%d-%H%M%S", time.gmtime(began))
+    moment = time.strftime("%Y%m%d-%H%M%S", time.gmtime(began.date))
     problems: list[str] = []
     with ExitStack() as held:
         with store.writing(host):
             event = crash_events.again(host, event)
-            if _is_saved(host, event, began):
+            if _is_saved(host, event, began.date):
                 return None
             draft = held.enter_context(store.drafting(host, f"{moment}-{event.name}"))
             dump = _save_dump(host, draft, event, began, sleep)
@@ -98,14 +107,14 @@ def _save(host: Host, event: CrashEvent, began: float, sleep: Callable[[float], 
             firmware = _firmware(host, draft, event, problems)
         with store.taking_turns(host):
             _settle(began, sleep)
-            log = crash_events.kernel_log(host, began - WINDOW, MOST_LOG)
+            log = crash_events.kernel_log(host, began.date - WINDOW, MOST_LOG)
             if not log:
                 problems.append("the kernel's log could not be read")
             draft.add(store.LOG, [log])
             settings, verdict = _judged(host, draft, problems)
         crash = Crash(
             draft.id,
-            _text(began),
+            _text(began.date),
             boot_id(host),
             event.kind,
             event.name,
@@ -130,9 +139,9 @@ def _save(host: Host, event: CrashEvent, began: float, sleep: Callable[[float], 
     return crash
 
 
-def _settle(began: float, sleep: Callable[[float], None]) -> None:
+def _settle(began: _Begin, sleep: Callable[[float], None]) -> None:
     """Wait until what the driver does about the fault is in the log."""
-    sleep(max(0.0, began + SETTLE - time.time()))
+    sleep(max(0.0, began.seconds + SETTLE - time.monotonic()))
 
 
 def _free(host: Host, event: CrashEvent) -> None:
@@ -168,7 +177,7 @@ class _Copy:
                     raise _NoRoom
             if self.stored > MOST_DUMP:
                 self.problem = f"it is larger than {MOST_DUMP >> 20} MiB when packed"
-            elif time.time() > self._until:
+            elif time.monotonic() > self._until:
                 self.problem = "the kernel took too long to deliver it"
             yield packed
         yield packer.flush()
@@ -188,7 +197,7 @@ class _Copy:
 
 
 def _save_dump(
-    host: Host, draft: store.Draft, event: CrashEvent, began: float, sleep: Callable[[float], None]
+    host: Host, draft: store.Draft, event: CrashEvent, began: _Begin, sleep: Callable[[float], None]
 ) -> Dump:
     if event.kind == "wedged":
         return Dump("none")
@@ -199,7 +208,7 @@ def _save_dump(
     if stream is None:
         return Dump("gone", problem="the kernel has freed it already")
     with stream:
-        copy = _Copy(host, stream, began + READING, sleep)
+        copy = _Copy(host, stream, began.seconds + READING, sleep)
         try:
             draft.add(store.DUMP, copy.pieces())
         except _NoRoom:

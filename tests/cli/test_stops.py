@@ -18,7 +18,7 @@ from rocmcfg.host.local import LocalHost
 from rocmcfg.host.view import CommandResult
 from rocmcfg.model.diagnostic import ExitCode, RocmcfgError, fail
 from rocmcfg.workflow.aftermath import HostAfter, aftermath, on_record
-from tests.support import fake_tools
+from tests.support import fake_tools, processes
 from tests.support import usecases as use
 from tests.support.hosts import debian_grub_host
 from tests.support.program import SOURCE, environment, rocmcfg, tool_command
@@ -168,15 +168,6 @@ def test_under_nohup_a_closed_terminal_stops_nothing(root: Path, tools: Path) ->
     assert states(root) == ["committed"]
 
 
-def command_lines_with(root: Path) -> list[str]:
-    """Of the processes that were started with a path below this one."""
-    lines = []
-    for file in Path("/proc").glob("[0-9]*/cmdline"):
-        with contextlib.suppress(OSError):  # it ended meanwhile
-            lines.append(file.read_bytes().replace(b"\0", b" ").decode(errors="replace"))
-    return [line for line in lines if str(root) in line]
-
-
 def test_what_ignores_the_end_and_writes_later_is_gone_before_anything_is_taken_back(
     root: Path, tools: Path
 ) -> None:
@@ -197,7 +188,7 @@ def test_what_ignores_the_end_and_writes_later_is_gone_before_anything_is_taken_
         out, err = child.communicate(timeout=HANG)
     assert child.returncode == 4, (out, err)
     assert "error[RC4010]" in err
-    assert command_lines_with(root) == [], "nothing of it is alive, so that nothing can write later"
+    assert processes.running(str(root)) == [], "nothing of it is alive, so that nothing can write later"
     (root / "boot/running").unlink()
     assert tree(root, state=False, times=False) == before
 

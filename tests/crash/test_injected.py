@@ -114,7 +114,7 @@ echo $$ >> {notes}/pids
 cp "$1/boot/grub/grub.cfg" {notes}/menu
 touch {notes}/begun
 n=0
-while [ ! -e {notes}/go ] && [ $n -lt 600 ]; do sleep 0.05; n=$((n+1)); done
+while [ ! -e {notes}/go ] && [ $n -lt 12000 ]; do sleep 0.05; n=$((n+1)); done
 cat {notes}/menu > "$1/boot/grub/grub.cfg"
 """
 _CALM = 'exec {python} -IS {fake} update-grub "$1"\n'

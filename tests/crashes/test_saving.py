@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import sys
+import threading
 import time
 from contextlib import ExitStack
 from pathlib import Path
@@ -18,6 +19,7 @@ from rocmcfg.model.diagnostic import RocmcfgError
 from rocmcfg.records import crashes as store
 from rocmcfg.workflow import crash_judging, crash_saving, reporting
 from tests.support import program
+from tests.support.tools import HANG
 
 from .crashing import ADDRESS, HEAD, STORE, TIMEOUT, CrashedHost, crashed_root, dump, process, save
 
@@ -209,14 +211,33 @@ def test_a_dump_that_the_kernel_gives_too_slowly_keeps_its_beginning(
     assert (record.dump.state, "too long" in record.dump.problem) == ("cut", True)
 
 
+@pytest.mark.parametrize("step", [-3600.0, 3600.0])
+def test_a_clock_that_is_set_meanwhile_neither_delays_nor_cuts_a_save(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: float
+) -> None:
+    """Early in a boot it is, by hours where it runs in the time of its zone."""
+    real, steps = time.time, [0.0]
+    monkeypatch.setattr(time, "time", lambda: real() + (steps.pop() if steps else step))
+    root = crashed_root(tmp_path)
+    dump(root, "devcd1")
+    pauses: list[float] = []
+    record = crash_saving.save(CrashedHost(str(root)), "devcd1:1", pauses.append)
+    assert record is not None
+    assert record.dump.state == "whole"
+    assert pauses
+    assert max(pauses) <= crash_saving.SETTLE
+
+
 def test_processes_that_the_kernel_does_not_tell_of_hold_nothing_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(crash_saving, "_PATIENCE", 0.05)
-    monkeypatch.setattr(crash_saving, "read_clients", lambda _: time.sleep(1))
+    over = threading.Event()
+    monkeypatch.setattr(crash_saving, "read_clients", lambda _: over.wait(HANG))
     root = crashed_root(tmp_path)
     dump(root, "devcd1")
     record = save(root, "devcd1:1")
+    over.set()
     assert record is not None
     assert record.dump.state == "whole"
     assert any("processes" in problem for problem in record.problems)
@@ -294,7 +315,7 @@ def test_the_log_is_the_end_of_a_long_one_in_whole_lines(
 
 def test_a_judging_that_hangs_does_not_lose_the_dump(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(crash_saving, "_JUDGING", 0.05)
-    monkeypatch.setattr(crash_judging, "judged", lambda *_: time.sleep(1))
+    monkeypatch.setattr(crash_judging, "judged", lambda *_: time.sleep(HANG))
     root = crashed_root(tmp_path)
     dump(root, "devcd1")
     record = save(root, "devcd1:1")

@@ -4,7 +4,7 @@ scrapes it and evaluates the rules, promtool checks both."""
 from __future__ import annotations
 
 import json
-import socket
+import re
 import subprocess
 import time
 import urllib.error
@@ -26,18 +26,18 @@ RULES = SOURCE / "packaging/prometheus/rocmcfg.rules.yml"
 _DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
-def free_port() -> int:
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        port: int = listening.getsockname()[1]
-        return port
-
-
 @contextmanager
-def running(*command: str | Path, log: Path) -> Iterator[None]:
-    with log.open("wb") as stream, subprocess.Popen(command, stdout=stream, stderr=stream) as process:
+def running(*command: str | Path, log: Path) -> Iterator[str]:
+    """Start a server on a free port, which the kernel chooses; the address is what its log says."""
+    argv = (*command, "--web.listen-address=127.0.0.1:0")
+    with log.open("wb") as stream, subprocess.Popen(argv, stdout=stream, stderr=stream) as process:
+
+        def listening() -> re.Match[str] | None:
+            assert process.poll() is None, log.read_text()
+            return re.search(r'"Listening on" address=(\S+:\d+)\s', log.read_text())
+
         try:
-            yield
+            yield f"http://{until(listening)[1]}"
             assert process.poll() is None, log.read_text()
         finally:
             process.kill()
@@ -70,7 +70,9 @@ class Monitoring:
         prometheus = require_tool("prometheus", "prometheus")
         self.textfiles = folder / "textfiles"
         self.textfiles.mkdir()
-        self.exporter, self.prometheus = (f"http://127.0.0.1:{free_port()}" for _ in range(2))
+        only = ("--collector.disable-defaults", "--collector.textfile")
+        serving = (exporter, *only, f"--collector.textfile.directory={self.textfiles}")
+        self.exporter = stack.enter_context(running(*serving, log=folder / "exporter.log"))
         config = {
             "global": {"scrape_interval": "1s", "evaluation_interval": "1s"},
             "rule_files": [str(RULES)],
@@ -79,21 +81,12 @@ class Monitoring:
             ],
         }
         (folder / "prometheus.yml").write_text(json.dumps(config))  # JSON is YAML
-        only = ("--collector.disable-defaults", "--collector.textfile")
-        serving = (
-            exporter,
-            *only,
-            f"--collector.textfile.directory={self.textfiles}",
-            f"--web.listen-address={self.exporter.removeprefix('http://')}",
-        )
         scraping = (
             prometheus,
             f"--config.file={folder}/prometheus.yml",
             f"--storage.tsdb.path={folder}/data",
-            f"--web.listen-address={self.prometheus.removeprefix('http://')}",
         )
-        stack.enter_context(running(*serving, log=folder / "exporter.log"))
-        stack.enter_context(running(*scraping, log=folder / "prometheus.log"))
+        self.prometheus = stack.enter_context(running(*scraping, log=folder / "prometheus.log"))
 
     def query(self, expression: str) -> list[tuple[dict[str, str], float]]:
         words = urllib.parse.urlencode({"query": expression})

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
 from collections.abc import Iterator
 
+from rocmcfg.host.apart import apart
 from rocmcfg.host.foreground import Foreground
+from rocmcfg.host.unattended import Unattended
 
 
 class _EndsAfterTheLook(Foreground):
@@ -36,3 +39,29 @@ def test_an_end_is_noticed_though_another_thread_took_the_signal() -> None:
         other.join()
     assert (ended.code, ended.timed_out) == (3, False)
     assert ended.seconds < 20
+
+
+class _AskedAtTheEnd(Unattended):
+    """Somebody asks it to stop after the end of its program was seen, before the signals are unblocked."""
+
+    def _changes(self) -> Iterator[int]:
+        for status in super()._changes():
+            os.kill(os.getpid(), signal.SIGTERM)
+            os.kill(os.getpid(), signal.SIGUSR1)
+            yield status
+
+
+def _asked_at_the_end() -> tuple[int | None, bool, bool]:
+    def ends(number: int, _: object) -> None:
+        raise RuntimeError(f"signal {number} came through")
+
+    for number in (signal.SIGTERM, signal.SIGUSR1):
+        signal.signal(number, ends)
+    program = _AskedAtTheEnd()
+    ended = program.run(("sh", "-c", "exit 3"), os.environ, None)
+    return ended.code, ended.asked_to_end, program.stopped
+
+
+def test_a_signal_that_comes_with_the_end_of_the_program_is_not_lost_and_ends_nothing_else() -> None:
+    """In a process of one thread: a worker has others, which do not block the signals."""
+    assert apart(_asked_at_the_end) == (3, True, True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -93,9 +94,8 @@ def test_it_is_waited_for_with_progress(host: Path) -> None:
         LocalHost(str(host)).wait_for_package_manager(progress)
         holder.stdin = None
     assert len(told) >= 2
-    assert (
-        told[0] == "0 s: waiting for apt or another frontend of dpkg, which holds /var/lib/dpkg/lock-frontend"
-    )
+    by = "waiting for apt or another frontend of dpkg, which holds /var/lib/dpkg/lock-frontend"
+    assert re.fullmatch(rf"\d+ s: {by}", told[0])
 
 
 def test_a_hook_inside_the_transaction_does_not_wait(host: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -216,13 +216,15 @@ def _running(path: Path, *, within: str = "", user: int | None = None) -> Iterat
         program.communicate("\n", timeout=HANG)
 
 
-# of no program of this machine, which another test may run
-GENERATORS = ("make-a-menu", "make-all-the-images")
+# Of this process alone: programs are looked for on the whole machine, where others run this file, too.
+MENU, IMAGES = (f"{name}-{os.getpid()}" for name in ("menu", "images"))
+GENERATORS = (MENU, IMAGES)
 
 
-@pytest.mark.parametrize("name", GENERATORS)
-def test_a_generator_that_somebody_runs_is_waited_for(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_generator_that_somebody_runs_is_waited_for(tmp_path: Path, which: int) -> None:
     """It has read the files of before, and would write its menu after the one of an apply."""
+    name = GENERATORS[which]
     with _running(tmp_path / name) as program:
         assert package_manager.running_generator("/", GENERATORS) == (name, "", program.pid)
         assert package_manager.running_generator("/", ("another-program",)) is None
@@ -250,7 +252,7 @@ def test_nobody_keeps_root_away_with_the_name_of_a_program() -> None:
     folder.chmod(0o755)
     if any(above.stat().st_mode & 0o001 == 0 for above in folder.parents):
         pytest.skip(f"other users cannot get to {folder}")
-    with _running(folder / "make-a-menu", user=12345):
+    with _running(folder / MENU, user=12345):
         assert package_manager.running_generator("/", GENERATORS) is None
     shutil.rmtree(folder)
 
@@ -268,14 +270,14 @@ def test_the_generator_of_another_rocmcfg_is_not_waited_for(
     """That one is at work, and may be for long: who comes second is told so at once."""
     monkeypatch.setenv("ROCMCFG_PACKAGE_TIMEOUT", "0")
     monkeypatch.setattr(LocalHost, "locked_by", lambda _: Locked("/run/rocmcfg.lock", "process 7"))
-    with _running(tmp_path / "make-a-menu"), pytest.raises(Locked):
+    with _running(tmp_path / MENU), pytest.raises(Locked):
         LocalHost("/").wait_for_package_manager(print, GENERATORS)
 
 
 def test_a_hook_of_a_generator_does_not_wait_for_it(tmp_path: Path) -> None:
-    script = "from rocmcfg.host import package_manager as p; print(p.running_generator('/', ['make-a-menu']))"
+    script = f"from rocmcfg.host import package_manager as p; print(p.running_generator('/', [{MENU!r}]))"
     said = tmp_path / "said"
-    with _running(tmp_path / "make-a-menu", within=f'{sys.executable} -c "{script}" >{said}'):
+    with _running(tmp_path / MENU, within=f'{sys.executable} -c "{script}" >{said}'):
         pass
     assert said.read_text() == "None\n"
 

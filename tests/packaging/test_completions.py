@@ -367,19 +367,21 @@ def test_every_option_and_argument_that_takes_a_value_has_its_kind() -> None:
 
 
 def processor_time(argv: list[str], env: Mapping[str, str]) -> float:
-    """The least of a few runs: whatever else the machine does only adds."""
-    spent = []
-    for _ in range(3):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run(argv, env=dict(env), check=True, capture_output=True)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    return min(spent)
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(argv, env=dict(env), check=True, capture_output=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def test_a_tab_takes_little_more_than_the_libraries_that_it_needs(user: dict[str, str]) -> None:
     """The slowest question: today four times as long as it takes to import one library, which is a third of a
     second on the machine that this was written on."""
     words = ["complete", "setting", "plan", "-p", "strix", "--set", "profile."]
-    asked = processor_time([f"{user['PATH'].partition(':')[0]}/rocmcfg", *words], user)
-    assert asked < 7 * processor_time([sys.executable, "-c", "import typer"], user)
+    program = f"{user['PATH'].partition(':')[0]}/rocmcfg"
+    question = library = float("inf")
+    for _ in range(10):  # whatever else the machine does only adds, and to either of the two
+        question = min(question, processor_time([program, *words], user))
+        library = min(library, processor_time([sys.executable, "-c", "import typer"], user))
+        if question < 7 * library:
+            return
+    pytest.fail(f"{question:.2f} s, and {library:.2f} s for the library")

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import processes
 from tests.support.program import SOURCE, command
 
 PATIENCE = 120  # seconds until a test that waits for something gives up, on the busiest machine
@@ -115,7 +116,7 @@ def test_a_daemon_that_stays_is_not_waited_for(tmp_path: Path) -> None:
     line = f"(setsid sleep {PATIENCE * 10} >/dev/null 2>&1 & echo $! > {tmp_path}/pid)"
     began = time.monotonic()
     assert run("--", "sh", "-c", line).returncode == 0
-    assert time.monotonic() - began < PATIENCE
+    assert time.monotonic() - began < PATIENCE * 5
     os.kill(int((tmp_path / "pid").read_text()), signal.SIGKILL)  # it is still there
 
 
@@ -133,17 +134,14 @@ def test_the_program_goes_on_where_run_is_killed() -> None:
 
 def test_a_time_limit_ends_the_program_and_what_it_started(tmp_path: Path) -> None:
     line = f"sleep {PATIENCE * 10} & echo $! > {tmp_path}/pid; trap '' TERM; wait"
-    ended = run("--timeout", "1", "--", "sh", "-c", line)
-    assert ended.returncode == 124
-    assert "at its time limit" in ended.stderr
-
-    def is_gone() -> bool:
-        try:
-            return "\nState:\tZ" in Path(f"/proc/{int((tmp_path / 'pid').read_text())}/status").read_text()
-        except FileNotFoundError:
-            return True
-
-    wait_for(is_gone, "the end of the child")
+    pid = tmp_path / "pid"
+    for limit in ("1", "10", "100"):  # a busy machine may not have begun by then
+        ended = run("--timeout", limit, "--", "sh", "-c", line)
+        assert ended.returncode == 124
+        assert "at its time limit" in ended.stderr
+        if pid.exists() and pid.read_text():
+            break
+    wait_for(lambda: not processes.runs(int(pid.read_text()), "sleep"), "the end of the child")
 
 
 @pytest.mark.parametrize("words", [("nowhere",), ("/etc/passwd",), ("/",)])
@@ -227,8 +225,10 @@ def test_a_program_that_stops_itself_gives_the_terminal_back(shell: Terminal) ->
 
 
 def test_ctrl_c_reaches_the_program_once(shell: Terminal) -> None:
+    # a second one would come within the half second, and the first whenever the terminal is ready
     counting = (
-        "n=0; trap 'n=$((n + 1))' INT; echo ready; for i in 1 2 3 4 5 6 7 8; do sleep 0.1; done; echo got $n"
+        "n=0; trap 'n=$((n + 1))' INT; echo ready; while [ $n = 0 ]; do sleep 0.1; done; "
+        "for i in 1 2 3 4 5; do sleep 0.1; done; echo got $n"
     )
     shell.type(shlex.join(command("run", "--", "sh", "-c", counting)) + "\n")
     shell.expect("ready\r\n")

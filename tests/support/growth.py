@@ -10,6 +10,7 @@ from collections.abc import Callable
 Work = Callable[[], object]
 _ENOUGH = 0.005  # seconds of processor time from which on growth can be told from chance
 _TIMES = 3
+_LOOKS = 5
 _STEP = 4  # from one size to the next
 AT_MOST = 8  # times the cost of a quarter: what is linear comes to 4, what is quadratic to 16
 _LEAST_MEMORY = 4 << 20  # bytes that anything may take, whatever it is given
@@ -19,8 +20,9 @@ def grows_too_fast(make: Callable[[int], Work], most: int, least: int = 64, *, m
     """Empty where it does not. `make(n)` gives the work for a size; what it does itself is not counted.
 
     Sizes go up to where the work takes long enough to be measured, and to `most` at the utmost: what is cheap
-    there has a limit of its own. Then the next size is compared, the best of several runs each, and with
-    `memory`, which takes much longer to look at, what both hold at their worst.
+    there has a limit of its own. Then the next size is compared, the best of several runs each, of many where
+    it does seem to grow too fast: whatever else the machine does only adds. With `memory`, which takes much
+    longer to look at, what both hold at their worst is compared as well.
     """
     size = least
     while (cost := _cost(make(size), 1)) < _ENOUGH and size < most:
@@ -29,7 +31,11 @@ def grows_too_fast(make: Callable[[int], Work], most: int, least: int = 64, *, m
         return ""
     small, large = make(size), make(size * _STEP)
     for _ in range(2):  # where the memory no longer fits a cache there is one step, and not two
-        less, more = _cost(small, _TIMES), _cost(large, _TIMES)
+        less = more = float("inf")
+        for _ in range(_LOOKS):
+            less, more = min(less, _cost(small, _TIMES)), min(more, _cost(large, _TIMES))
+            if more <= AT_MOST * less:
+                break
         if more <= AT_MOST * less:
             break
         size *= _STEP
@@ -73,12 +79,12 @@ def growth(seconds: Callable[[int], float], size: int, measurable: float = 0.05)
     shorter ones are noise. The least of several looks, for whatever else the machine does only adds; only
     where time does grow too fast are all of them taken.
     """
-    ratio = float("inf")
+    shorter = longer = float("inf")
     for _ in range(10):
-        longer = seconds(_STEP * size)
+        longer = min(longer, seconds(_STEP * size))
         if longer < measurable:
             return 0.0
-        ratio = min(ratio, longer / seconds(size))
-        if ratio <= AT_MOST:
+        shorter = min(shorter, seconds(size))
+        if longer <= AT_MOST * shorter:
             break
-    return ratio
+    return longer / shorter

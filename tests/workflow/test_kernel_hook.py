@@ -227,7 +227,7 @@ def test_the_hook_waits_for_the_transaction_at_work(host: ModinfoHost) -> None:
         hook.start()
         assert held.wait(HANG)
         assert not checked_it
-    (root / "var/lib/rocmcfg/receipt.json").write_text("{")  # as if the transaction had left this one
+        (root / "var/lib/rocmcfg/receipt.json").write_text("{")  # as if the transaction had left this one
     hook.join(HANG)
     assert [d.id for d in checked_it] == ["RC4030"]
 
