@@ -59,11 +59,20 @@ def read(text: str, environment: Environment, sourced: Sourced = lambda _: None)
 
 
 class _Invocation(NamedTuple):
-    """The arguments of a command of the shell, and whether every login runs it."""
+    """The arguments of a command of the shell, and whether every login runs it. `in_line`: it is run if the
+    script gets to it."""
 
     words: Sequence[Word]
     command: Command
     certain: bool
+    in_line: bool
+
+
+class _Value(NamedTuple):
+    """The value of a word, and its value if the script gets to it; None where it is not known."""
+
+    certain: str | None = None
+    if_reached: str | None = None
 
 
 class _Script(Structure):
@@ -108,7 +117,8 @@ class _Script(Structure):
         words = command.words
         for name in (*command.assigns, *(name for word in words for name in word.assigns)):
             self.doubt(name, command.start)
-        certain = first and self.certain and command.harmless and not self.frames
+        in_line = first and command.harmless and not self.frames
+        certain = in_line and self.certain
         count = 0
         while count < len(words) and (match := _OF_BASH.match(words[count].raw)):
             if not ASSIGNMENT.match(words[count].raw):
@@ -116,7 +126,7 @@ class _Script(Structure):
             count += 1
         if count == len(words):
             for word in words:
-                self._assign(word, certain=certain)
+                self._assign(word, certain=certain, in_line=in_line)
             return
         called, rest = words[count].literal, words[count + 1 :]
         if called is None:
@@ -124,13 +134,14 @@ class _Script(Structure):
         elif self.is_reserved(called) or called in self.shell.functions:
             for word in words[:count]:  # shells differ in whether these last
                 self.doubt(_name_of(word), word.start)
-            self._builtin(called, rest, command, certain=certain and not count)
+            self._builtin(called, _Invocation(rest, command, certain and not count, in_line and not count))
 
-    def _builtin(self, name: str, rest: Sequence[Word], command: Command, *, certain: bool) -> None:
+    def _builtin(self, name: str, invocation: _Invocation) -> None:
+        rest, command = invocation.words, invocation.command
         if name in self.shell.functions:
             self._call(name, command)
         elif name in _COMMANDS:
-            _COMMANDS[name](self, _Invocation(rest, command, certain))
+            _COMMANDS[name](self, invocation)
         elif name in _COMPUTING:
             self._compute(command)
         elif name in _SETTING and (name != "printf" or (rest and rest[0].raw.startswith("-v"))):
@@ -139,24 +150,35 @@ class _Script(Structure):
             if any(part.name or part.unknown for word in rest for part in word.parts):
                 self._compute(command)
 
-    def _assign(self, word: Word, *, certain: bool) -> None:
+    def _assign(self, word: Word, *, certain: bool, in_line: bool) -> None:
         match = ASSIGNMENT.match(word.raw)
         if match is None:
             return
-        value = self.shell.expanded(word, match.end(), splits=False)
-        self._set_to(match[1], value, word, certain=certain, exports=False)
+        value = self._value(word, match.end(), splits=False)
+        self._set_to(match[1], value, word, certain=certain, in_line=in_line, exports=False)
 
-    def _set_to(self, name: str, value: str | None, word: Word, *, certain: bool, exports: bool) -> None:
+    def _value(self, word: Word, begin: int, *, splits: bool) -> _Value:
+        of_word = self.shell.expanded(word, begin, splits=splits)
+        return _Value(of_word, of_word or self.shell.expanded(word, begin, splits=splits, reached=True))
+
+    def _set_to(
+        self, name: str, value: _Value, word: Word, *, certain: bool, in_line: bool, exports: bool
+    ) -> None:
         if name in self.shell.constant:
             raise Lost
         if not certain or is_of_the_shell(name):
-            self._doubt_at(name, word, value, exports=exports)
+            self._doubt_at(name, word, value.if_reached, exports=exports)
+            if in_line:
+                self.shell.assume(name, value.if_reached)
             return
-        self.shell.assign(name, value)
+        self.shell.assign(name, value.certain)
+        if value.certain is None:
+            self.shell.assume(name, value.if_reached)
         if exports:
             self.shell.export(name)
         apart = self.shell.is_exported(name) is False
-        self._say(name, value, word, Effect.NOT_EXPORTED if apart else Effect.SETS)
+        effect = Effect.NOT_EXPORTED if apart else Effect.SETS
+        self._say(name, value.certain, word, effect, value.if_reached)
 
     def _export(self, invocation: _Invocation) -> None:
         self._declare(invocation, exports=True)
@@ -176,7 +198,7 @@ class _Script(Structure):
         matches = [ASSIGNMENT.match(word.raw) for word in rest]
         # all words are expanded before the first one is set
         values = [
-            self.shell.expanded(w, f.end(), splits=exports) if f else None
+            self._value(w, f.end(), splits=exports) if f else _Value()
             for w, f in zip(rest, matches, strict=True)
         ]
         for word, assigned, value in zip(rest, matches, values, strict=True):
@@ -184,7 +206,8 @@ class _Script(Structure):
             if not IDENTIFIER.fullmatch(name) or (word.joined and not assigned):
                 raise Lost
             if assigned:
-                self._set_to(name, value, word, certain=certain, exports=exports)
+                in_line = invocation.in_line
+                self._set_to(name, value, word, certain=certain, in_line=in_line, exports=exports)
             elif exports and (not certain or is_of_the_shell(name)):
                 self._doubt_at(name, word, None, exports=True)
             elif exports:

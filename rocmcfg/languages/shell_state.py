@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from rocmcfg.languages.shell_words import Part, Word
 from rocmcfg.model.regex import regex
@@ -33,6 +34,7 @@ class Environment:
         self._values: dict[str, str | None] = dict(exported or {})
         self._exported: dict[str, bool | None] = dict.fromkeys(self._values, True)
         self._unset: set[str] = set()
+        self._assumed: dict[str, str] = {}  # values if the script gets to the present place
         self.functions: dict[str, Function] = {}
         self.constant: set[str] = set()
         self.exports_all = False  # set -a
@@ -54,6 +56,7 @@ class Environment:
     def assign(self, name: str, value: str | None) -> None:
         """Set a variable; an unknown value is None."""
         self._values[name] = value
+        self._assumed.pop(name, None)
         self._unset.discard(name)
         if self.exports_all:
             self._exported[name] = True
@@ -64,8 +67,14 @@ class Environment:
         self._exported[name] = True
         return name not in self._unset
 
+    def assume(self, name: str, value: str | None) -> None:
+        """Note the value of a doubtful variable if the script gets to the present place."""
+        if value is not None:
+            self._assumed[name] = value
+
     def unset(self, name: str) -> None:
         self._values.pop(name, None)
+        self._assumed.pop(name, None)
         self._exported[name] = False
         self._unset.add(name)
 
@@ -73,16 +82,18 @@ class Environment:
         """Note that a variable may or may not be set, and may or may not be exported unless it was before."""
         exported = self._exported.get(name, False)
         self._values[name] = None
+        self._assumed.pop(name, None)
         self._unset.discard(name)
         if exported is False:
             self._exported[name] = None if may_export or self.exports_all else False
 
-    def expanded(self, word: Word, begin: int, *, splits: bool) -> str | None:
+    def expanded(self, word: Word, begin: int, *, splits: bool, reached: bool = False) -> str | None:
         """Return the word from an offset of its raw text on, with its variables replaced; None where it is
-        not known. `splits`: the word is an argument, where shells treat an unquoted expansion differently."""
+        not known. `splits`: the word is an argument, where shells treat an unquoted expansion differently.
+        `reached`: the script gets to the present place."""
         out, cut, before = list[str](), begin, ":"
         for part in word.parts:
-            text = self._of_part(part)
+            text = self._of_part(part, self._assumed if reached else {})
             if text is None:
                 return None
             literal = not part.quoted and not part.name
@@ -95,7 +106,7 @@ class Environment:
         value = "".join(out)
         return None if len(value) > _LONGEST else value
 
-    def _of_part(self, part: Part) -> str | None:
+    def _of_part(self, part: Part, assumed: Mapping[str, str]) -> str | None:
         name = part.name
         if part.unknown or (name and is_of_the_shell(name)):
             return None
@@ -103,7 +114,7 @@ class Environment:
             return part.text
         if name in self._unset:
             return part.text if part.operator.endswith("-") else ""
-        value = self._values.get(name)
+        value = assumed.get(name, self._values.get(name))
         if value is None or not part.operator:
             return value
         present = value != "" or ":" not in part.operator

@@ -13,7 +13,7 @@ NAME = "HSA_OVERRIDE_GFX_VERSION"
     ("path", "text", "value"),
     [
         ("/etc/profile.d/a.sh", f"export {NAME}=11.0.0 # RX 7900\n", "11.0.0"),
-        ("/etc/profile.d/a.sh", f"A=11\nexport {NAME}=$A.0.0\n", None),  # no proposal could replace it
+        ("/etc/profile.d/a.sh", f"A=11\nexport {NAME}=$A.0.0\n", "11.0.0"),
         ("/etc/profile.d/a.sh", f"if true; then\nexport {NAME}=11.0.0\nfi\n", "11.0.0"),
         ("/etc/profile.d/a.sh", f"export {NAME}=${{A:-11.0.0}}\n", None),
         ("/etc/environment.d/a.conf", f'{NAME}="11.0"  .0\n', "11.0.0"),

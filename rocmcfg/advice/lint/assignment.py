@@ -91,6 +91,7 @@ class Assignment(NamedTuple):
     statement: tuple[int, int] | None = None
     beside: str = ""
     dropped: int = -1
+    behind: int = -1
 
 
 class Reading:

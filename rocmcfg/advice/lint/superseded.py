@@ -43,6 +43,8 @@ def repeated(
     for each in assignments:
         if each.dropped >= 0 and (each.start, each.stop) not in overridden:
             yield each, _dropped(each, place(each._replace(start=each.dropped)))
+        elif each.behind >= 0:
+            yield each, _behind(each, place(each._replace(start=each.behind)))
 
 
 def in_turn(assignments: Sequence[Assignment]) -> Sequence[Assignment]:
@@ -99,6 +101,12 @@ def _dropped(loser: Assignment, where: str) -> Remark:
     summary = f"{setting} has no effect: it is dropped {where}"
     why = "The line there empties, unsets or replaces what holds it."
     return warning("RC7111", summary, why, advice=Advice.TAKE_OUT)
+
+
+def _behind(each: Assignment, where: str) -> Remark:
+    setting = each.name if each.value is None else f"{each.name}={cut(each.value)}"
+    summary = f"{setting} has no effect: the script ends before it, {where}"
+    return warning("RC7111", summary, "No shell reads what follows.", advice=Advice.TAKE_OUT)
 
 
 def compare_files(checked: Sequence[Checked], knowledge: Knowledge) -> None:

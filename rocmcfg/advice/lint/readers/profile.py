@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 
-from rocmcfg.advice.lint.assignment import Reading, Trust, What, Where
+from rocmcfg.advice.lint.assignment import Reading, Trust, What, Where, is_placeholder
 from rocmcfg.advice.lint.readers import shell as scripts
 from rocmcfg.advice.lint.readers.words import commands as split_commands
 from rocmcfg.advice.lint.remark import warning
@@ -20,7 +20,7 @@ def read(piece: Span, out: Reading, where: Where) -> None:
     """A script that a login shell sources, so that its variables are those of the session. Where its language
     tells a value, that is the value; the rest is read as any script."""
     before = len(out.assignments)
-    scripts.read(piece, out, where)
+    scripts.read(piece, out, where, sourced=True)
     if where.trust is not Trust.FILE:
         return
     for command in split_commands(piece):
@@ -30,6 +30,22 @@ def read(piece: Span, out: Reading, where: Where) -> None:
             line = piece.cut(start, piece.text.find("\n", start) + 1 or None)
             summary = "a quote is not closed: a shell fails here, and reads nothing of what follows"
             out.slip(line.cut(0, len(line.text.rstrip())), warning("RC7118", summary, sources=_QUOTE))
+    _tell_values(piece, out, where, before, exports=True)
+
+
+def read_script(piece: Span, out: Reading, where: Where) -> None:
+    """Read a script that is a program of its own, with the values that the language of shells tells."""
+    before = len(out.assignments)
+    scripts.read(piece, out, where)
+    if where.trust is Trust.FILE:
+        _tell_values(piece, out, where, before, exports=False)
+
+
+def _tell_values(piece: Span, out: Reading, where: Where, before: int, *, exports: bool) -> None:
+    """Give the assignments since `before` the values that the language tells if they are reached. `exports`:
+    report what is not exported, too."""
+    if len(out.assignments) == before:
+        return
     session = shell.Environment()
     statements = {
         piece.at(statement.start): statement
@@ -41,12 +57,13 @@ def read(piece: Span, out: Reading, where: Where) -> None:
         if assignment.what is not What.VARIABLE or statement is None or statement.name != assignment.name:
             continue
         text = statement.written if statement.value is None else statement.value
-        out.assignments[number] = assignment._replace(
-            value=assignment.value if text is None else text, opaque=assignment.opaque or text is None
-        )
+        opaque = assignment.opaque if text is None else is_placeholder(text, where.trust)
+        value = assignment.value if text is None else text
+        out.assignments[number] = assignment._replace(value=value, opaque=opaque or text is None)
         catalogued = names.variable(assignment.name) is not None
         if (
-            catalogued
+            exports
+            and catalogued
             and statement.effect is Effect.NOT_EXPORTED
             and session.is_exported(assignment.name) is False
         ):
