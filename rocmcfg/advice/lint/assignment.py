@@ -166,8 +166,8 @@ class Reading:
         is unknown."""
         if self.assignments:
             last = self.assignments[-1]
-            changed = last._replace(opaque=True) if value is None else last._replace(value=value)
-            self.assignments[-1] = changed
+            opaque = value is None or is_placeholder(value, last.where.trust)
+            self.assignments[-1] = last._replace(value=last.value if value is None else value, opaque=opaque)
 
     def written(self, value: str, value_at: tuple[int, int]) -> None:
         """Set what is written into the parameter's file that was added last."""

@@ -16,6 +16,7 @@ _OF_FISH = _OF_TESTS | {"for", "function", "begin", "switch"}  # which `end` clo
 _FALSE = {("false",), ("!", "true"), ("!", ":")}
 _TRUE = {("true",), (":",), ("!", "false")}
 _POSIX = regex(r"#!.*\b(?:ba|da|k|mk)?sh\b")  # in fish a script goes on if `exec` fails
+_REDEFINED = regex(r"\b(?:exit|return|exec)[ \t]*(?:=|\([ \t]*\))")
 
 
 class Fate(Enum):
@@ -51,7 +52,7 @@ class Reach:
     def __init__(self, text: str, *, sourced: bool, ends: bool) -> None:
         self.text = text
         self.end = -1
-        self._can_end = ends
+        self._can_end = ends and _REDEFINED.search(text) is None
         self._ends = {"exit", "return"} if sourced else {"exit"}
         self._exec_ends = not sourced and _POSIX.match(text) is not None and "execfail" not in text
         self._frames: list[_Frame] = []
