@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from os.path import basename
 
-from rocmcfg.advice.lint.assignment import Reading, Trust, What, Where
+from rocmcfg.advice.lint.assignment import Reading, Trust, Unread, What, Where
 from rocmcfg.advice.lint.readers import kernel, lines
 from rocmcfg.advice.lint.readers.reach import Fate, Reach
 from rocmcfg.advice.lint.readers.words import Command, add_word, has_lines
@@ -95,7 +95,8 @@ def _read_unreached(piece: Span, command: Command, out: Reading, where: Where, e
     if end >= 0:
         apart = Reading()
         _Reader(piece, apart, where._replace(scope=""), command, [], {}, []).run()
-        out.assignments += [each._replace(behind=piece.at(end)) for each in apart.assignments]
+        unread = Unread(piece.at(end), "the script ends before it", "No shell reads what follows.")
+        out.assignments += [each._replace(unread=unread) for each in apart.assignments]
     parts = (*command.words, *command.targets, *command.documents)
     out.passed += [piece.cut(part.start, part.stop).place for part in parts]
 
