@@ -155,6 +155,9 @@ class Ranges:
                 self._spans.append((start, stop))
         self._starts = [start for start, _ in self._spans]
 
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        return iter(self._spans)
+
     def overlap(self, start: int, stop: int) -> bool:
         number = bisect_left(self._starts, stop)
         return number > 0 and self._spans[number - 1][1] > start

@@ -16,9 +16,9 @@ from rocmcfg.knowledge import catalogue
 from rocmcfg.model.kargs import canonical, tokens
 from rocmcfg.model.regex import regex
 
-# A comma ends a value where the next name begins: --export=ALL,A=1,B=2
+# A comma ends a value where the next name begins: --export=ALL,A=1,B=2. An escape may stand before a name.
 _ASSIGNED = regex(
-    r"""(?<![\w$./{:-])([A-Za-z][\w.-]*)="""
+    r"""(?:(?<![\w$./{:\\-])|(?<=\\[nrt]))([A-Za-z][\w.-]*)="""
     r"""("[^"\n]*"|'[^'\n]*'|(?:[\w.:;@%+/$*<>{}?…-]|,(?![A-Z][A-Z0-9_]+=))*)"""
 )
 _PATTERN = regex(r"(?<!\\)[\[(]|\\[^\n\w\s]|\.[*+]|\|")  # behind what stands for any value

@@ -10,9 +10,10 @@ from rocmcfg.advice.lint.readers.words import commands as split_commands
 from rocmcfg.advice.lint.remark import warning
 from rocmcfg.advice.lint.source import Span
 from rocmcfg.judging import names
-from rocmcfg.languages import Effect, fish, shell
+from rocmcfg.languages import Effect, Statement, fish, shell
 
 _QUOTE = ("https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html#tag_19_02",)
+_FISH = ("https://fishshell.com/docs/current/cmds/set.html",)
 _EXPORT = ("https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html#export",)
 
 
@@ -85,21 +86,33 @@ def read_fish(piece: Span, out: Reading, where: Where) -> None:
         if each.what is What.VARIABLE:
             by_name.setdefault(each.name, []).append((each.start, number))
     gone = dict.fromkeys(by_name, 0)  # how many of them are dropped, or judged without a scope
+    exported, alone = set[str](), dict[str, Statement]()
     for statement in fish.read(piece.text):
+        if statement.effect is Effect.SETS:
+            exported.add(statement.name)
+        elif statement.effect is Effect.NOT_EXPORTED:
+            alone[statement.name] = statement
         if statement.stop <= statement.start or statement.effect not in (Effect.SETS, Effect.UNSETS):
             continue
         begin, end = piece.range(statement.start, statement.stop)
         places = by_name.get(statement.name, [])
         first, last = bisect_left(places, (begin,)), bisect_left(places, (end,))
-        value, certain = statement.value, statement.value is not None
+        certain = statement.value is not None
+        text = statement.value if certain else statement.written
         for _, number in places[first:last]:
             assignment = out.assignments[number]
             out.assignments[number] = assignment._replace(
-                value=value if certain else assignment.value,
-                opaque=assignment.opaque or not certain,
+                value=assignment.value if text is None else text,
+                opaque=text is None or is_placeholder(text, where.trust),
                 where=assignment.where._replace(scope=where.scope if certain else ""),
             )
         if first == last and first and (statement.effect is Effect.UNSETS or certain):
             earlier = (number for _, number in places[gone[statement.name] : first])
             out.drop((n for n in earlier if out.assignments[n].where.scope), begin)
             gone[statement.name] = first
+    for name, statement in alone.items():
+        if name not in exported and names.variable(name) is not None:
+            summary = f"{name} is set for fish alone: without -x no program gets it"
+            token = piece.cut(statement.start, statement.stop)
+            literal = token.text.replace("set", "set -x", 1)
+            out.slip(token, warning("RC7121", summary, literal=literal, sources=_FISH))

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from os.path import basename
 
 from rocmcfg.advice.lint.assignment import Reading, Trust, Unread, What, Where
-from rocmcfg.advice.lint.readers import kernel, lines
+from rocmcfg.advice.lint.readers import kernel, lines, spaced
 from rocmcfg.advice.lint.readers.reach import Fate, Reach
 from rocmcfg.advice.lint.readers.words import Command, add_word, has_lines
 from rocmcfg.advice.lint.readers.words import commands as split_commands
@@ -136,6 +136,8 @@ class _Reader:
             self.groups.append([])
         elif first == "}" and self.groups:
             return self._end_group(self.groups.pop())
+        raw = [self.piece.cut(word.start, word.stop) for word in self.command.words]
+        spaced.read_command(raw, self.out, declares=first in _DECLARE)
         at = self._assignments()
         name = basename(self.words[at].text) if at < len(self.words) else ""
         # an example may have lines of modprobe.d and kernel arguments among its commands

@@ -12,7 +12,7 @@ from rocmcfg.judging import names
 from rocmcfg.model.regex import regex
 
 _NAME = r"[\"']?([A-Z][A-Z0-9_]{3,})[\"']?[ \t]*"
-_QUOTED = r":[ \t]+(?:\"([^\"\n]*)\"|'([^'\n]*)'|"
+_QUOTED = r":[ \t]+(?:[!&][^\s,\"']*[ \t]+){0,2}(?:\"([^\"\n]*)\"|'([^'\n]*)'|"
 _PLAIN = r"([^\"'#\s](?:[^#\n]*[^#\s])?))"
 _PLAIN_IN_BRACES = r"([^\"'#\s,{}](?:[^,{}\n]*[^\s,{}])?))(?=[ \t]*[,}])"
 _MAP = regex(rf"[ \t]*(?:-[ \t]+)?{_NAME}{_QUOTED}{_PLAIN}")
@@ -50,5 +50,6 @@ def read(piece: Span, out: Reading, where: Where) -> None:
 
 
 def _pair(piece: Span, match: re.Match[str], out: Reading, where: Where) -> None:
-    """Add a name, and the last group as its value."""
-    pairs.add_variable(piece, match.span(1), match.span(match.lastindex or 0), out, where, piece.place)
+    """Add a name, and the last group as its value; an alias stands for a value elsewhere."""
+    value, opaque = match.span(match.lastindex or 0), match[match.lastindex or 0].startswith("*")
+    pairs.add_variable(piece, match.span(1), value, out, where, piece.place, opaque=opaque)
