@@ -14,7 +14,14 @@ from bisect import bisect
 from collections.abc import Callable, Sequence
 
 from rocmcfg.languages import Effect, Statement, is_damaged
-from rocmcfg.languages.shell_state import Environment, Function, is_of_the_shell
+from rocmcfg.languages.shell_state import (
+    ENDING,
+    Environment,
+    Function,
+    Value,
+    is_of_the_shell,
+    options_of_set,
+)
 from rocmcfg.languages.shell_structure import (
     ASSIGNMENT,
     BETWEEN,
@@ -32,7 +39,6 @@ __all__ = ["Environment", "read"]
 
 _OF_BASH = regex(rf"({NAME})(?:\[[^]]*\])?\+?=")  # arrays, and appending assignments
 _ALIAS = regex(r"[\w.-]+=")
-_HARMLESS_SET = regex(r"[-+][abfhmvx]+")
 _SHELL_OPTIONS = frozenset({"expand_aliases", "extglob", "lastpipe"})
 # Commands that may set the variables in their arguments.
 _SETTING = frozenset(
@@ -66,13 +72,6 @@ class _Invocation(NamedTuple):
     command: Command
     certain: bool
     in_line: bool
-
-
-class _Value(NamedTuple):
-    """The value of a word, and its value if the script gets to it; None where it is not known."""
-
-    certain: str | None = None
-    if_reached: str | None = None
 
 
 class _Script(Structure):
@@ -157,12 +156,12 @@ class _Script(Structure):
         value = self._value(word, match.end(), splits=False)
         self._set_to(match[1], value, word, certain=certain, in_line=in_line, exports=False)
 
-    def _value(self, word: Word, begin: int, *, splits: bool) -> _Value:
+    def _value(self, word: Word, begin: int, *, splits: bool) -> Value:
         of_word = self.shell.expanded(word, begin, splits=splits)
-        return _Value(of_word, of_word or self.shell.expanded(word, begin, splits=splits, reached=True))
+        return Value(of_word, of_word or self.shell.expanded(word, begin, splits=splits, reached=True))
 
     def _set_to(
-        self, name: str, value: _Value, word: Word, *, certain: bool, in_line: bool, exports: bool
+        self, name: str, value: Value, word: Word, *, certain: bool, in_line: bool, exports: bool
     ) -> None:
         if name in self.shell.constant:
             raise Lost
@@ -198,7 +197,7 @@ class _Script(Structure):
         matches = [ASSIGNMENT.match(word.raw) for word in rest]
         # all words are expanded before the first one is set
         values = [
-            self._value(w, f.end(), splits=exports) if f else _Value()
+            self._value(w, f.end(), splits=exports) if f else Value()
             for w, f in zip(rest, matches, strict=True)
         ]
         for word, assigned, value in zip(rest, matches, values, strict=True):
@@ -232,17 +231,16 @@ class _Script(Structure):
                 self._doubt_at(name, word, None, exports=True)
 
     def _set(self, invocation: _Invocation) -> None:
-        options = [word.raw for word in invocation.words]
-        if options[:1] == ["--"] or options in (["-o"], ["+o"], []):
-            return
-        if options in (["-o", "allexport"], ["+o", "allexport"]):
-            options = [f"{options[0][0]}a"]
-        if not all(_HARMLESS_SET.fullmatch(option) for option in options):
+        options = options_of_set([word.raw for word in invocation.words])
+        if options is None:
             raise Lost
-        if exporting := [option for option in options if "a" in option]:
+        if "a" in options:
             if not invocation.certain:
                 raise Lost
-            self.shell.exports_all = exporting[-1][0] == "-"
+            self.shell.exports_all = options["a"]
+        if any(options.get(letter) for letter in ENDING):  # from now on any command may end the script
+            self.opaque = self.opaque or self._line(invocation.command.start)
+            self.certain = False
 
     def _source(self, invocation: _Invocation) -> None:
         rest, command, certain = invocation.words, invocation.command, invocation.certain

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from rocmcfg.languages.shell_words import Part, Word
 from rocmcfg.model.regex import regex
+from rocmcfg.model.shape import NamedTuple
 
 _UNCHANGED_BY_SPLITTING = regex(r"[\w./:,+@%=-]+", re.ASCII)
 _OF_THE_SHELL = regex(
     r"_|IFS|LINENO|OPTARG|OPTIND|PPID|PWD|OLDPWD|RANDOM|SECONDS|E?UID|GROUPS|HISTCMD|FUNCNAME|DIRSTACK"
     r"|BASH\w*|SHELLOPTS|POSIXLY_CORRECT|SHLVL|EPOCH\w*|SRANDOM|PS[0-4]"
 )
+_OPTIONS = regex(r"([-+])([abefhmuvx]*)(o?)")
+_LETTERS = {"allexport": "a", "errexit": "e", "nounset": "u", "pipefail": "p"}
+ENDING = "eup"  # options with which a failing command, pipe or expansion ends a script
 _LONGEST = 128 << 10  # characters; no variable of a program is longer (execve(2), MAX_ARG_STRLEN)
 
 
@@ -23,6 +27,29 @@ class Function:
         self.names: set[str] = set()
         self.calls: set[str] = set()
         self.computes = False
+
+
+class Value(NamedTuple):
+    """The value of a word, and its value if the script gets to it; None where it is not known."""
+
+    certain: str | None = None
+    if_reached: str | None = None
+
+
+def options_of_set(words: Sequence[str]) -> dict[str, bool] | None:
+    """Return the options that `set` turns on or off, by their letters; None for others, which change how a
+    script is read."""
+    if words[:1] == ["--"] or words in (["-o"], ["+o"]):
+        return {}
+    options: dict[str, bool] = {}
+    named = iter(words)
+    for word in named:
+        match = _OPTIONS.fullmatch(word)
+        letter = _LETTERS.get(next(named, ""), "") if match and match[3] else "-"
+        if match is None or not letter or len(word) < 2:
+            return None
+        options |= dict.fromkeys(match[2] + letter, match[1] == "-")
+    return options
 
 
 class Environment:

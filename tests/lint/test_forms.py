@@ -41,6 +41,25 @@ FORMS: dict[str, tuple[str, str, list[str]]] = {
         [ONE],
     ),
     "a magic command of a notebook": ("a.ipynb", '{"source": ["%env MIOPEN_FIND_MODE FAST\\n"]}\n', [TWO]),
+    "what is struck out": ("a.md", "~~`amdgpu.runpm=0`~~, ~~HSA_XNACK=0~~ and `HSA_ENABLE_SDMA=0`\n", [ONE]),
+    "the scripts of a trap and of eval": (
+        "a.sh",
+        "trap 'echo \"HSA_XNACK=0 failed\"; exit 1' ERR\neval 'export HSA_ENABLE_SDMA=0; true'\n",
+        [ONE],
+    ),
+    "what a script says": ("a.sh", "cat <<EOF\nAdd amdgpu.runpm=0 to your menu.\nEOF\n", []),
+    "what a script writes": (
+        "a.sh",
+        "cat <<EOF >/etc/kernel/cmdline\namdgpu.runpm=0\nEOF\n",
+        ["amdgpu.runpm=0"],
+    ),
+    "a block of YAML as a value": ("a.yaml", "env:\n  HSA_ENABLE_SDMA: >-\n    0\n", ["HSA_ENABLE_SDMA=?"]),
+    "a command in a block of YAML": ("a.yaml", "run: |\n  modprobe amdgpu runpm=0\n", ["amdgpu.runpm=0"]),
+    "lines of options in a string": (
+        "a.nix",
+        'x = "options amdgpu runpm=0\\noptions amdgpu aspm=0";\n',
+        ["amdgpu.aspm=0", "amdgpu.runpm=0"],
+    ),
     "documentation in Python": ("a.py", DOCSTRING, [ONE]),
     "behind a text in Python": ("a.py", f'X = """\nset\n"""\n{DOCSTRING}', [ONE]),
     "a text that Python writes": (
@@ -126,3 +145,16 @@ def test_a_blank_before_the_sign_is_no_fault_everywhere(file: str, text: str) ->
 )
 def test_a_variable_of_fish_alone_is_reported(text: str, expected: list[tuple[str, str]]) -> None:
     assert told(judged("/etc/fish/conf.d/a.fish", text)) == expected
+
+
+@pytest.mark.parametrize(
+    ("lines", "lost"),
+    [
+        (["UnsetEnvironment=HSA_ENABLE_SDMA", "Environment=HSA_ENABLE_SDMA=0"], True),
+        (["Environment=HSA_ENABLE_SDMA=0", "UnsetEnvironment=HSA_ENABLE_SDMA"], True),
+        (["UnsetEnvironment=HSA_ENABLE_SDMA", "UnsetEnvironment=", "Environment=HSA_ENABLE_SDMA=0"], False),
+    ],
+)
+def test_what_a_unit_unsets_is_gone_wherever_that_stands(lines: list[str], lost: bool) -> None:
+    findings = told(judged("a.service", "\n".join(["[Service]", *lines, ""])))
+    assert findings == ([("HSA_ENABLE_SDMA=0", "conflict")] if lost else [])

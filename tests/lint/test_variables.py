@@ -15,6 +15,7 @@ NAME = "HSA_OVERRIDE_GFX_VERSION"
         ("/etc/profile.d/a.sh", f"export {NAME}=11.0.0 # RX 7900\n", "11.0.0"),
         ("/etc/profile.d/a.sh", f"A=11\nexport {NAME}=$A.0.0\n", "11.0.0"),
         ("a.sh", f"#!/bin/sh\n. venv/bin/activate\nA=11.0.0\nexport {NAME}=$A\n", "11.0.0"),
+        ("a.sh", f"#!/bin/bash\nset -euo pipefail\nA=11.0.0\nexport {NAME}=$A\n", "11.0.0"),
         ("a.sh", f"#!/bin/sh\nA=11.0.0\n. venv/bin/activate\nexport {NAME}=$A\n", None),
         ("a.sh", f"cd x || exit\nA=11.0.0\nif x; then A=10.3.0; fi\nexport {NAME}=$A\n", None),
         ("/home/u/.bashrc", f"case $- in *i*) ;; *) return ;; esac\nA=11\nexport {NAME}=$A.0.0\n", "11.0.0"),

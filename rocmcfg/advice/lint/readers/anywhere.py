@@ -29,7 +29,7 @@ _TUNED = regex(r"(?<![\w-])(?P<module>[a-z][\w-]*)[ \t]*=[ \t]*\+r[ \t,]+(?=[a-z
 # A command that a shell is given: what it writes, looks for or takes away is known there.
 _COMMAND = regex(
     r"(?:^|(?<=[-:|&;>=({\"'`@$\s]))"
-    r"(?:sed|echo|printf|[ef]?grep|rg|grubby|kernelstub|rpm-ostree|awk|unset)[ \t]"
+    r"(?:sed|echo|printf|[ef]?grep|rg|grubby|kernelstub|rpm-ostree|awk|unset|modprobe|insmod)[ \t]"
 )
 # A substitution of sed, in a list of a command's words.
 _SUBSTITUTION = regex(

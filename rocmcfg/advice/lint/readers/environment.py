@@ -124,7 +124,7 @@ def _read_example(piece: Span, out: Reading, where: Where, quotes: str) -> None:
 
 def read_unit(piece: Span, out: Reading, where: Where) -> None:
     """Read a unit as systemd does. An example in a document may leave its section out."""
-    first = len(out.assignments)
+    first, unset = len(out.assignments), list[tuple[str, int]]()
     for directive in unit.directives(piece.text):
         here = where if where.scope else where._replace(once=piece.at(directive.start))
         line = piece.cut(directive.start, directive.stop)
@@ -135,9 +135,10 @@ def read_unit(piece: Span, out: Reading, where: Where) -> None:
             _read_directive(piece, directive, out, here) if known else _misplaced(directive, line, out)
         elif directive.key == "UnsetEnvironment":
             out.passed.append(line.place)
-            unset = [word.value for word in directive.split()[0] if "=" not in word.value]
-            if unset and where.trust is Trust.FILE:
-                out.drop_variables(line.place[0], *unset, since=first)
+            gone = [word.value for word in directive.split()[0] if "=" not in word.value]
+            unset = [*unset, *((name, line.place[0]) for name in gone)] if directive.value else []
+    for name, at in unset if where.trust is Trust.FILE else ():  # at the end, wherever it stands
+        out.drop_variables(at, name, since=first)
     others = (line for line in piece.logical_lines(("#", ";")) if not _OF_UNIT.match(line.text))
     _read_directives(_RUNS, others, out, where)
 

@@ -23,6 +23,7 @@ _BLOCK = regex(
     re.MULTILINE | re.DOTALL | re.VERBOSE,
 )
 _INLINE = regex(r"(?<!`)(`{1,2})(?!`)([^`\n]+)\1(?!`)")
+_STRUCK = regex(r"(?<!~)~~(?![~\s])[^~\n]+~~(?!~)")  # struck out
 # Languages that go by another name than the ending of their files.
 _LANGUAGES = {
     **{"shell": "sh", "shellsession": "console", "shell-session": "console", "terminal": "console"},
@@ -89,10 +90,12 @@ def _block(block: Span, info: str, out: Reading, where: Where) -> None:
 
 
 def _prose(piece: Span, out: Reading, where: Where, judgement: Judgement) -> None:
-    for line in piece.lines():
-        if lines.LOG_LINE.match(line.text) or ("=" not in line.text and "/parameters/" not in line.text):
+    for whole in piece.lines():
+        if lines.LOG_LINE.match(whole.text) or ("=" not in whole.text and "/parameters/" not in whole.text):
             continue
-        at = 0
+        at, line = 0, whole
+        if "~~" in whole.text:
+            line = whole.sub(_STRUCK, lambda match: " " * len(match[0]))
         for match in _INLINE.finditer(line.text):
             _sentence(line.cut(at, match.start()), out, where, judgement)
             if not judgement.against(*line.range(match.start(), match.end())):

@@ -168,7 +168,7 @@ class _Reader:
             for text in printed:
                 read(text, self.out, self.where.inside(scope="", once=text.at(0), prints=False))
         else:
-            self._pass_over(words)
+            self._pass_over([*words, *printed])
 
     def _end_group(self, printed: list[Span]) -> list[Span]:
         """Write what the commands in braces have printed, each on lines of its own."""
@@ -352,13 +352,14 @@ class _Reader:
         """Read an unknown command: kernel arguments among its words, and variables that are passed to it."""
         words = self.words[first:]
         bare = [w for w in words if names.split_parameter(w.text.partition("=")[0]) and "=" in w.text]
+        of_shell = self.words[first].text in ("trap", "eval") if words else False
         for number, word in enumerate(words, first):
             inside = 6 if word.text.startswith("--env=") else 0
             name, equals, _ = word.text[inside:].partition("=")
             before = self.words[number - 1].text if number > first else ""
             handed = bool(inside) or _HANDS_ON.fullmatch(before) is not None
             # `bash -c "A=b command"`, `ssh host "A=b command"`
-            script = re.fullmatch(r"-\w{0,2}c", before) or (names.concerns(name) and not handed)
+            script = of_shell or re.fullmatch(r"-\w{0,2}c", before) or (names.concerns(name) and not handed)
             if script and " " in word.text and self.where.depth < _DEPTH:
                 read(word, self.out, self.where.inside(scope="", once=-1))
             elif word.text.startswith("--export="):  # of Slurm, with others behind commas
