@@ -108,7 +108,7 @@ def test_what_is_read_of_a_form(name: str) -> None:
     ("file", "text", "literal"),
     [
         ("a.sh", "export HSA_ENABLE_SDMA = 0\n", "HSA_ENABLE_SDMA=0"),
-        ("a.sh", "HSA_ENABLE_SDMA =0\n", "HSA_ENABLE_SDMA=0"),
+        ("a.sh", "#!/bin/sh\nHSA_ENABLE_SDMA =0\n", "HSA_ENABLE_SDMA=0"),
         ("a.sh", "export HSA_ENABLE_SDMA = '0'\n", None),
         ("a.service", "[Service]\nEnvironment=HSA_ENABLE_SDMA = 0\n", "HSA_ENABLE_SDMA=0"),
         ("/etc/environment", "HSA_ENABLE_SDMA = 0\n", "HSA_ENABLE_SDMA=0"),
@@ -126,6 +126,7 @@ def test_a_blank_before_the_sign_is_reported(file: str, text: str, literal: str 
     ("file", "text"),
     [
         ("a.sh", "[ HSA_ENABLE_SDMA = 0 ] && test HSA_ENABLE_SDMA = 0\n"),
+        ("a.1", "export A=b\nHSA_ENABLE_SDMA = 0\n"),  # TOML, in a text of unknown kind
         (".env", "HSA_ENABLE_SDMA = 0\n"),
         ("/etc/environment.d/a.conf", "HSA_ENABLE_SDMA = 0\n"),
     ],

@@ -137,7 +137,8 @@ class _Reader:
         elif first == "}" and self.groups:
             return self._end_group(self.groups.pop())
         raw = [self.piece.cut(word.start, word.stop) for word in self.command.words]
-        spaced.read_command(raw, self.out, declares=first in _DECLARE)
+        if first in _DECLARE or self.where.scope or self.piece.text.startswith("#!"):  # surely of a shell
+            spaced.read_command(raw, self.out, declares=first in _DECLARE)
         at = self._assignments()
         name = basename(self.words[at].text) if at < len(self.words) else ""
         # an example may have lines of modprobe.d and kernel arguments among its commands
