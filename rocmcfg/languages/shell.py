@@ -127,6 +127,8 @@ class _Script(Structure):
             for word in words:
                 self._assign(word, certain=certain, in_line=in_line)
             return
+        if not self.frames and not self.depth:
+            self.shell.pass_on(words[:count])
         called, rest = words[count].literal, words[count + 1 :]
         if called is None:
             self._compute(command)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from rocmcfg.languages.shell_structure import ASSIGNMENT
 from rocmcfg.languages.shell_words import Part, Word
 from rocmcfg.model.regex import regex
 from rocmcfg.model.shape import NamedTuple
@@ -66,6 +67,7 @@ class Environment:
         self.constant: set[str] = set()
         self.exports_all = False  # set -a
         self.opaque = 0
+        self.passed: dict[int, str] = {}  # values that a program alone gets, by the place of their words
 
     @property
     def exported(self) -> tuple[str, ...]:
@@ -98,6 +100,17 @@ class Environment:
         """Note the value of a doubtful variable if the script gets to the present place."""
         if value is not None:
             self._assumed[name] = value
+
+    def pass_on(self, words: Sequence[Word]) -> None:
+        """Note the values of the assignments before the name of a program."""
+        before = set[str]()
+        for word in words:
+            match = ASSIGNMENT.match(word.raw)
+            value = self.expanded(word, match.end(), splits=False, reached=True) if match else None
+            # shells differ in whether such an assignment sees those before it
+            if value is not None and not any(part.name in before for part in word.parts):
+                self.passed[word.start] = value
+            before |= {match[1]} if match else set()
 
     def unset(self, name: str) -> None:
         self._values.pop(name, None)

@@ -53,7 +53,12 @@ def _tell_values(piece: Span, out: Reading, where: Where, before: int, *, export
         for statement in shell.read(piece.text, session)
         if statement.stop > statement.start
     }
+    passed = {piece.at(start): value for start, value in session.passed.items()}
     for number, assignment in enumerate(out.assignments[before:], before):
+        if assignment.what is What.VARIABLE and assignment.start in passed:
+            of_program = passed[assignment.start]
+            opaque = is_placeholder(of_program, where.trust)
+            out.assignments[number] = assignment._replace(value=of_program, opaque=opaque)
         statement = statements.get(assignment.start)
         if assignment.what is not What.VARIABLE or statement is None or statement.name != assignment.name:
             continue
