@@ -54,11 +54,13 @@ _PATIENCE = 50  # computed statements of a script
 Sourced = Callable[[str], "str | None"]
 
 
-def read(text: str, environment: Environment, sourced: Sourced = lambda _: None) -> list[Statement]:
+def read(
+    text: str, environment: Environment, sourced: Sourced = lambda _: None, *, bash: bool = False
+) -> list[Statement]:
     """Return every place of a script that sets or unsets a variable, in order; `environment` has these
     variables afterwards. `sourced` returns the text of another script that this one sources, by its path, if
-    it is available."""
-    script = _Script(environment, text, sourced, 0, certain=True)
+    it is available. `bash`: no other shell reads the script."""
+    script = _Script(environment, text, sourced, 0, certain=True, bash=bash)
     script.run()
     environment.opaque = script.opaque
     return script.statements
@@ -78,9 +80,17 @@ class _Script(Structure):
     """`certain`: the rest of the script is run at every login."""
 
     def __init__(
-        self, environment: Environment, text: str, sourced: Sourced, depth: int, *, certain: bool
+        self,
+        environment: Environment,
+        text: str,
+        sourced: Sourced,
+        depth: int,
+        *,
+        certain: bool,
+        bash: bool = False,
     ) -> None:
         super().__init__(text)
+        self.lexer = Lexer(text, lists=bash)
         self.shell, self.sourced, self.depth, self.certain = environment, sourced, depth, certain
         self.statements: list[Statement] = []
         self.opaque = 0
@@ -93,7 +103,7 @@ class _Script(Structure):
         try:
             if is_damaged(self.text):
                 raise Lost
-            for token in Lexer(self.text).tokens():
+            for token in self.lexer.tokens():
                 self.take(token)
                 if token.operator == "\n" and not self.frames and not self.before:
                     begin = token.at + 1
@@ -134,7 +144,7 @@ class _Script(Structure):
             self._compute(command)
         elif self.is_reserved(called) or called in self.shell.functions:
             for word in words[:count]:  # shells differ in whether these last
-                self.doubt(_name_of(word), word.start)
+                self.doubt(word.name, word.start)
             self._builtin(called, _Invocation(rest, command, certain and not count, in_line and not count))
 
     def _builtin(self, name: str, invocation: _Invocation) -> None:
@@ -155,12 +165,8 @@ class _Script(Structure):
         match = ASSIGNMENT.match(word.raw)
         if match is None:
             return
-        value = self._value(word, match.end(), splits=False)
+        value = self.shell.of_word(word, match.end(), splits=False)
         self._set_to(match[1], value, word, certain=certain, in_line=in_line, exports=False)
-
-    def _value(self, word: Word, begin: int, *, splits: bool) -> Value:
-        of_word = self.shell.expanded(word, begin, splits=splits)
-        return Value(of_word, of_word or self.shell.expanded(word, begin, splits=splits, reached=True))
 
     def _set_to(
         self, name: str, value: Value, word: Word, *, certain: bool, in_line: bool, exports: bool
@@ -192,14 +198,14 @@ class _Script(Structure):
         if any(word.raw.startswith("-") for word in rest):
             if [word.raw for word in rest] != ["-p"]:
                 for word in rest:
-                    self.doubt(_name_of(word), word.start)
-                if not all(word.raw.startswith("-") or _is_plain(word) for word in rest):
+                    self.doubt(word.name, word.start)
+                if not all(word.raw.startswith("-") or word.is_plain for word in rest):
                     raise Lost
             return
         matches = [ASSIGNMENT.match(word.raw) for word in rest]
         # all words are expanded before the first one is set
         values = [
-            self._value(w, f.end(), splits=exports) if f else Value()
+            self.shell.of_word(w, f.end(), splits=exports) if f else Value()
             for w, f in zip(rest, matches, strict=True)
         ]
         for word, assigned, value in zip(rest, matches, values, strict=True):
@@ -291,7 +297,7 @@ class _Script(Structure):
                 raise Lost
             function = self.shell.functions.setdefault(name, Function())
             function.names.update(IDENTIFIER.findall(word.raw))
-            function.computes = function.computes or not _is_plain(word)
+            function.computes = function.computes or not word.is_plain
 
     def _call(self, name: str, command: Command) -> None:
         caller = self._function()
@@ -388,12 +394,3 @@ _COMMANDS: dict[str, Callable[[_Script, _Invocation], None]] = {
     "shopt": _Script._shopt,
     "alias": _Script._alias,
 }
-
-
-def _name_of(word: Word) -> str:
-    match = IDENTIFIER.match(word.raw)
-    return match.group() if match else ""
-
-
-def _is_plain(word: Word) -> bool:
-    return word.literal is not None and not set(word.literal) & set("$`;&|()<>")

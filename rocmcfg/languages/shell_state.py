@@ -127,6 +127,13 @@ class Environment:
         if exported is False:
             self._exported[name] = None if may_export or self.exports_all else False
 
+    def of_word(self, word: Word, begin: int, *, splits: bool) -> Value:
+        """Return the value of an assignment's word, as `expanded` does."""
+        if word.elements is not None:  # a list
+            return Value()
+        certain = self.expanded(word, begin, splits=splits)
+        return Value(certain, certain or self.expanded(word, begin, splits=splits, reached=True))
+
     def expanded(self, word: Word, begin: int, *, splits: bool, reached: bool = False) -> str | None:
         """Return the word from an offset of its raw text on, with its variables replaced; None where it is
         not known. `splits`: the word is an argument, where shells treat an unquoted expansion differently.

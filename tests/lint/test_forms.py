@@ -62,6 +62,11 @@ FORMS: dict[str, tuple[str, str, list[str]]] = {
     ),
     "documentation in Python": ("a.py", DOCSTRING, [ONE]),
     "behind a text in Python": ("a.py", f'X = """\nset\n"""\n{DOCSTRING}', [ONE]),
+    "a string of Python instead of a comment": (
+        "a.py",
+        "A = 'b'\n\'\'\'\nos.environ['HSA_XNACK'] = '0'\n\'\'\'\nos.environ['HSA_ENABLE_SDMA'] = '0'\n",
+        [ONE],
+    ),
     "a text that Python writes": (
         "a.py",
         'run("""\nos.environ["HSA_ENABLE_SDMA"] = "0"\n""")\n',

@@ -17,6 +17,10 @@ NAME = "HSA_OVERRIDE_GFX_VERSION"
         ("a.sh", f"#!/bin/sh\n. venv/bin/activate\nA=11.0.0\nexport {NAME}=$A\n", "11.0.0"),
         ("a.sh", f"#!/bin/bash\nset -euo pipefail\nA=11.0.0\nexport {NAME}=$A\n", "11.0.0"),
         ("a.sh", f"A=11\n{NAME}=$A.0.0 python a.py\n", "11.0.0"),
+        ("a.sh", f'#!/bin/bash\nB=(-x)\nA=11\n{NAME}=$A.0.0 python "${{B[@]}}"\n', "11.0.0"),
+        ("a.sh", f"#!/bin/bash\nA=11\nA=(10 $A)\nexport {NAME}=$A.3.0\n", None),
+        ("a.sh", f"#!/bin/bash\nexport A=(11)\nexport {NAME}=${{A}}.0.0\n", None),
+        ("a.sh", f"B=(-x)\nA=11.0.0\nexport {NAME}=$A\n", None),  # dash would fail
         ("a.sh", f"A=11\nA=10 {NAME}=$A.3.0 python a.py\n", None),
         ("a.sh", f"A=11\nwhile x; do {NAME}=$A.0.0 python a.py; A=10; done\n", None),
         ("a.sh", f"#!/bin/sh\nA=11.0.0\n. venv/bin/activate\nexport {NAME}=$A\n", None),

@@ -11,8 +11,10 @@ from rocmcfg.advice.lint.remark import warning
 from rocmcfg.advice.lint.source import Span
 from rocmcfg.judging import names
 from rocmcfg.languages import Effect, Statement, fish, shell
+from rocmcfg.model.regex import regex
 
 _QUOTE = ("https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html#tag_19_02",)
+_BASH = regex(r"#!.*\bbash\b")
 _FISH = ("https://fishshell.com/docs/current/cmds/set.html",)
 _EXPORT = ("https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html#export",)
 
@@ -50,7 +52,7 @@ def _tell_values(piece: Span, out: Reading, where: Where, before: int, *, export
     session = shell.Environment()
     statements = {
         piece.at(statement.start): statement
-        for statement in shell.read(piece.text, session)
+        for statement in shell.read(piece.text, session, bash=_BASH.match(piece.text) is not None)
         if statement.stop > statement.start
     }
     passed = {piece.at(start): value for start, value in session.passed.items()}

@@ -16,8 +16,7 @@ from rocmcfg.model.regex import regex
 _STRING = r"""(?:"(?:[^"\\\n]|\\.){0,999}"|'(?:[^'\\\n]|\\.){0,999}')"""
 _COMMENT = regex(rf"({_STRING})|#[^\n]*")
 _TRIPLE = r"""[rRbBuUfF]{0,2}(?P<marks>\"{3}|'{3})(?:[^\\]|\\.)*?(?:(?P=marks)|\Z)"""
-_TEXT = regex(rf"(?P<begin>(?m:^)[ \t]*)?{_TRIPLE}|{_STRING}", re.DOTALL)
-_GOES_ON = frozenset("([{,=+%|&*/\\.\"'")  # behind these a string is no statement
+_TEXT = regex(rf"(?P<begin>(?m:^)[ \t]*)?{_TRIPLE}|{_STRING}|(?P<bracket>[()\[\]{{}}])", re.DOTALL)
 _OFF = regex(r"([ \t]*)(?:if|while)[ \t]+(?:False|0)[ \t]*:")
 _ENVIRON = r"\b(?:os\.)?(?:environb?|\w*env(?:ironment)?(?:_?vars?)?|ENV)\b"
 _KEY = r"""[rbuRBU]?(["'])(?P<name>[A-Z]\w*)\1\s*"""
@@ -26,7 +25,6 @@ _SETS = regex(
 )
 # After these comes a table with several variables.
 _TABLE = regex(rf"{_ENVIRON}\s*(?:\.update(?=\()|\|=?|=(?!=))|\bdict(?=\(\s*{_ENVIRON})")
-_NEAR = 200  # characters
 _BRACKET = regex(rf"{_STRING}|[(\[{{]|[)\]}}]|[,;\n]")
 _ALONE = regex(r"(?<![^\n])(?<!\\\n)")  # the start of a line that does not continue the one before
 _ITEM = regex(rf"{_KEY}:|\b(?P<keyword>[A-Z]\w*)\s*=(?!=)")
@@ -65,12 +63,13 @@ def read(piece: Span, out: Reading, where: Where) -> None:
 
 
 def _documentation(code: str) -> Iterator[tuple[int, int]]:
-    """Yield the strings that are statements."""
+    """Yield the strings that are statements: each begins its line, outside of brackets."""
+    depth = 0
     for text in _TEXT.finditer(code):
-        if text["begin"] is not None:
-            before = code[max(0, text.start() - _NEAR) : text.start()].rstrip()[-1:]
-            if before not in _GOES_ON:
-                yield text.span()
+        if text["bracket"] is not None:
+            depth += 1 if text["bracket"] in "([{" else -1
+        elif text["begin"] is not None and depth == 0 and code[text.start() - 2 : text.start()] != "\\\n":
+            yield text.span()
 
 
 def _switched_off(code: str) -> Iterator[tuple[int, int]]:
