@@ -126,7 +126,7 @@ ONE_MEANING = {
     "RC7108": "taints the kernel",
     "RC7109": "dangerous",
     "RC7110": "side effect: a whole mask that changes more than people copy it for",
-    "RC7111": "conflict: another value of the same name takes precedence",
+    "RC7111": "conflict: another value of the same name takes precedence, or nothing reads it there",
     "RC7112": "duplicate",
     "RC7113": "no effect on this hardware",
     "RC7114": "default: the value is the default anyway",

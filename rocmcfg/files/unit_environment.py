@@ -34,7 +34,7 @@ def overriding(view: HostView, paths: Sequence[str], ours: Mapping[str, str | No
 
 def _unset(directive: unit.Directive, ours: Mapping[str, str | None]) -> Iterator[str]:
     """Yield the variables that UnsetEnvironment= removes: NAME, or NAME=VALUE only with this value."""
-    for word in directive.words:
+    for word in directive.split()[0]:
         name, equals, value = word.value.partition("=")
         if not equals or name not in ours or ours[name] in (None, unit.without_specifiers(value)):
             yield name

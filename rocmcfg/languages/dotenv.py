@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from rocmcfg.languages import Statement, is_damaged, lines_of, without_values
 from rocmcfg.model.regex import regex
 
+_MARK = "\ufeff"
 _START = regex(r"[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)[ \t]*([=:])([ \t]*)", re.ASCII)
 _BARE_NAME = regex(r"[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)[ \t]*(?=[#\r\n]|\Z)", re.ASCII)
 _QUOTED = regex(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
@@ -19,7 +20,8 @@ _COMMENT = regex(r"[ \t]+#.*")
 
 
 def read(text: str) -> Iterator[Statement]:
-    statements = _statements(text.removeprefix("\ufeff"), len(text) - len(text.removeprefix("\ufeff")))
+    unmarked = text.removeprefix(_MARK)
+    statements = _statements(unmarked, len(text) - len(unmarked))
     return without_values(statements) if is_damaged(text) else statements
 
 
@@ -32,7 +34,8 @@ def _statements(text: str, offset: int) -> Iterator[Statement]:
             value, stop = _value(text, match)
             if stop < 0:  # an unclosed quote: one reader continues with the next line, the other fails
                 lost, stop = True, match.end()
-            trusted = None if lost or match[2] == ":" else value
+            # until 1.2.2 python-dotenv takes a byte order mark as a part of the name
+            trusted = None if lost or match[2] == ":" or (offset and at == 0) else value
             yield Statement(match[1], trusted, line, offset + match.start(1), offset + stop)
             end = stop
         elif bare := _BARE_NAME.match(text, at):  # the value of the caller, or none

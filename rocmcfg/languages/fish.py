@@ -84,6 +84,7 @@ def _statements(text: str) -> Iterator[Statement]:
                 yield from _export(words, line)
             elif name in _NAMING or "=" in words[0].raw:
                 yield from _named(words, line)
+                yield from _if_reached(words, line)
         if depth:
             raise _Lost
     except _Lost:  # fish runs nothing of a script that it cannot parse
@@ -100,8 +101,24 @@ def _named(words: list[_Word], line: int) -> Iterator[Statement]:
         yield Statement(name, None, line, words[0].start, words[-1].stop)
 
 
-def _export(words: list[_Word], line: int) -> Iterator[Statement]:
-    for word in words[1:]:
+def _if_reached(words: list[_Word], line: int) -> Iterator[Statement]:
+    """Yield what a command sets if it is reached: `set` and `export`, and `NAME=VALUE` before a program."""
+    made: Iterable[Statement] = ()
+    while len(words) > 1 and words[0].text in _BEFORE_COMMAND:
+        words = words[1:]
+    if words[0].text == "set":
+        made = _set(words, line)
+    elif words[0].text == "export":
+        made = _export(words, line)
+    elif len(words) > 1:
+        made = _export(words[:-1], line, first=0)
+    for statement in made:
+        if statement.effect is Effect.SETS and statement.value is not None:
+            yield statement._replace(value=None, written=statement.value)
+
+
+def _export(words: list[_Word], line: int, first: int = 1) -> Iterator[Statement]:
+    for word in words[first:]:
         name, equals, value = (word.text or word.raw).partition("=")
         if _NAME.fullmatch(name):
             certain = equals and word.text is not None and ":" not in value

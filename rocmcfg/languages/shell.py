@@ -14,7 +14,14 @@ from bisect import bisect
 from collections.abc import Callable, Sequence
 
 from rocmcfg.languages import Effect, Statement, is_damaged
-from rocmcfg.languages.shell_state import Environment, Function, is_of_the_shell
+from rocmcfg.languages.shell_state import (
+    ENDING,
+    Environment,
+    Function,
+    Value,
+    is_of_the_shell,
+    options_of_set,
+)
 from rocmcfg.languages.shell_structure import (
     ASSIGNMENT,
     BETWEEN,
@@ -32,7 +39,6 @@ __all__ = ["Environment", "read"]
 
 _OF_BASH = regex(rf"({NAME})(?:\[[^]]*\])?\+?=")  # arrays, and appending assignments
 _ALIAS = regex(r"[\w.-]+=")
-_HARMLESS_SET = regex(r"[-+][abfhmvx]+")
 _SHELL_OPTIONS = frozenset({"expand_aliases", "extglob", "lastpipe"})
 # Commands that may set the variables in their arguments.
 _SETTING = frozenset(
@@ -48,31 +54,43 @@ _PATIENCE = 50  # computed statements of a script
 Sourced = Callable[[str], "str | None"]
 
 
-def read(text: str, environment: Environment, sourced: Sourced = lambda _: None) -> list[Statement]:
+def read(
+    text: str, environment: Environment, sourced: Sourced = lambda _: None, *, bash: bool = False
+) -> list[Statement]:
     """Return every place of a script that sets or unsets a variable, in order; `environment` has these
     variables afterwards. `sourced` returns the text of another script that this one sources, by its path, if
-    it is available."""
-    script = _Script(environment, text, sourced, 0, certain=True)
+    it is available. `bash`: no other shell reads the script."""
+    script = _Script(environment, text, sourced, 0, certain=True, bash=bash)
     script.run()
     environment.opaque = script.opaque
     return script.statements
 
 
 class _Invocation(NamedTuple):
-    """The arguments of a command of the shell, and whether every login runs it."""
+    """The arguments of a command of the shell, and whether every login runs it. `in_line`: it is run if the
+    script gets to it."""
 
     words: Sequence[Word]
     command: Command
     certain: bool
+    in_line: bool
 
 
 class _Script(Structure):
     """`certain`: the rest of the script is run at every login."""
 
     def __init__(
-        self, environment: Environment, text: str, sourced: Sourced, depth: int, *, certain: bool
+        self,
+        environment: Environment,
+        text: str,
+        sourced: Sourced,
+        depth: int,
+        *,
+        certain: bool,
+        bash: bool = False,
     ) -> None:
         super().__init__(text)
+        self.lexer = Lexer(text, lists=bash)
         self.shell, self.sourced, self.depth, self.certain = environment, sourced, depth, certain
         self.statements: list[Statement] = []
         self.opaque = 0
@@ -85,7 +103,7 @@ class _Script(Structure):
         try:
             if is_damaged(self.text):
                 raise Lost
-            for token in Lexer(self.text).tokens():
+            for token in self.lexer.tokens():
                 self.take(token)
                 if token.operator == "\n" and not self.frames and not self.before:
                     begin = token.at + 1
@@ -108,7 +126,8 @@ class _Script(Structure):
         words = command.words
         for name in (*command.assigns, *(name for word in words for name in word.assigns)):
             self.doubt(name, command.start)
-        certain = first and self.certain and command.harmless and not self.frames
+        in_line = first and command.harmless and not self.frames
+        certain = in_line and self.certain
         count = 0
         while count < len(words) and (match := _OF_BASH.match(words[count].raw)):
             if not ASSIGNMENT.match(words[count].raw):
@@ -116,21 +135,24 @@ class _Script(Structure):
             count += 1
         if count == len(words):
             for word in words:
-                self._assign(word, certain=certain)
+                self._assign(word, certain=certain, in_line=in_line)
             return
+        if not self.frames and not self.depth:
+            self.shell.pass_on(words[:count])
         called, rest = words[count].literal, words[count + 1 :]
         if called is None:
             self._compute(command)
         elif self.is_reserved(called) or called in self.shell.functions:
             for word in words[:count]:  # shells differ in whether these last
-                self.doubt(_name_of(word), word.start)
-            self._builtin(called, rest, command, certain=certain and not count)
+                self.doubt(word.name, word.start)
+            self._builtin(called, _Invocation(rest, command, certain and not count, in_line and not count))
 
-    def _builtin(self, name: str, rest: Sequence[Word], command: Command, *, certain: bool) -> None:
+    def _builtin(self, name: str, invocation: _Invocation) -> None:
+        rest, command = invocation.words, invocation.command
         if name in self.shell.functions:
             self._call(name, command)
         elif name in _COMMANDS:
-            _COMMANDS[name](self, _Invocation(rest, command, certain))
+            _COMMANDS[name](self, invocation)
         elif name in _COMPUTING:
             self._compute(command)
         elif name in _SETTING and (name != "printf" or (rest and rest[0].raw.startswith("-v"))):
@@ -139,24 +161,31 @@ class _Script(Structure):
             if any(part.name or part.unknown for word in rest for part in word.parts):
                 self._compute(command)
 
-    def _assign(self, word: Word, *, certain: bool) -> None:
+    def _assign(self, word: Word, *, certain: bool, in_line: bool) -> None:
         match = ASSIGNMENT.match(word.raw)
         if match is None:
             return
-        value = self.shell.expanded(word, match.end(), splits=False)
-        self._set_to(match[1], value, word, certain=certain, exports=False)
+        value = self.shell.of_word(word, match.end(), splits=False)
+        self._set_to(match[1], value, word, certain=certain, in_line=in_line, exports=False)
 
-    def _set_to(self, name: str, value: str | None, word: Word, *, certain: bool, exports: bool) -> None:
+    def _set_to(
+        self, name: str, value: Value, word: Word, *, certain: bool, in_line: bool, exports: bool
+    ) -> None:
         if name in self.shell.constant:
             raise Lost
         if not certain or is_of_the_shell(name):
-            self._doubt_at(name, word, value, exports=exports)
+            self._doubt_at(name, word, value.if_reached, exports=exports)
+            if in_line:
+                self.shell.assume(name, value.if_reached)
             return
-        self.shell.assign(name, value)
+        self.shell.assign(name, value.certain)
+        if value.certain is None:
+            self.shell.assume(name, value.if_reached)
         if exports:
             self.shell.export(name)
         apart = self.shell.is_exported(name) is False
-        self._say(name, value, word, Effect.NOT_EXPORTED if apart else Effect.SETS)
+        effect = Effect.NOT_EXPORTED if apart else Effect.SETS
+        self._say(name, value.certain, word, effect, value.if_reached)
 
     def _export(self, invocation: _Invocation) -> None:
         self._declare(invocation, exports=True)
@@ -169,14 +198,14 @@ class _Script(Structure):
         if any(word.raw.startswith("-") for word in rest):
             if [word.raw for word in rest] != ["-p"]:
                 for word in rest:
-                    self.doubt(_name_of(word), word.start)
-                if not all(word.raw.startswith("-") or _is_plain(word) for word in rest):
+                    self.doubt(word.name, word.start)
+                if not all(word.raw.startswith("-") or word.is_plain for word in rest):
                     raise Lost
             return
         matches = [ASSIGNMENT.match(word.raw) for word in rest]
         # all words are expanded before the first one is set
         values = [
-            self.shell.expanded(w, f.end(), splits=exports) if f else None
+            self.shell.of_word(w, f.end(), splits=exports) if f else Value()
             for w, f in zip(rest, matches, strict=True)
         ]
         for word, assigned, value in zip(rest, matches, values, strict=True):
@@ -184,7 +213,8 @@ class _Script(Structure):
             if not IDENTIFIER.fullmatch(name) or (word.joined and not assigned):
                 raise Lost
             if assigned:
-                self._set_to(name, value, word, certain=certain, exports=exports)
+                in_line = invocation.in_line
+                self._set_to(name, value, word, certain=certain, in_line=in_line, exports=exports)
             elif exports and (not certain or is_of_the_shell(name)):
                 self._doubt_at(name, word, None, exports=True)
             elif exports:
@@ -209,17 +239,16 @@ class _Script(Structure):
                 self._doubt_at(name, word, None, exports=True)
 
     def _set(self, invocation: _Invocation) -> None:
-        options = [word.raw for word in invocation.words]
-        if options[:1] == ["--"] or options in (["-o"], ["+o"], []):
-            return
-        if options in (["-o", "allexport"], ["+o", "allexport"]):
-            options = [f"{options[0][0]}a"]
-        if not all(_HARMLESS_SET.fullmatch(option) for option in options):
+        options = options_of_set([word.raw for word in invocation.words])
+        if options is None:
             raise Lost
-        if exporting := [option for option in options if "a" in option]:
+        if "a" in options:
             if not invocation.certain:
                 raise Lost
-            self.shell.exports_all = exporting[-1][0] == "-"
+            self.shell.exports_all = options["a"]
+        if any(options.get(letter) for letter in ENDING):  # from now on any command may end the script
+            self.opaque = self.opaque or self._line(invocation.command.start)
+            self.certain = False
 
     def _source(self, invocation: _Invocation) -> None:
         rest, command, certain = invocation.words, invocation.command, invocation.certain
@@ -268,7 +297,7 @@ class _Script(Structure):
                 raise Lost
             function = self.shell.functions.setdefault(name, Function())
             function.names.update(IDENTIFIER.findall(word.raw))
-            function.computes = function.computes or not _is_plain(word)
+            function.computes = function.computes or not word.is_plain
 
     def _call(self, name: str, command: Command) -> None:
         caller = self._function()
@@ -365,12 +394,3 @@ _COMMANDS: dict[str, Callable[[_Script, _Invocation], None]] = {
     "shopt": _Script._shopt,
     "alias": _Script._alias,
 }
-
-
-def _name_of(word: Word) -> str:
-    match = IDENTIFIER.match(word.raw)
-    return match.group() if match else ""
-
-
-def _is_plain(word: Word) -> bool:
-    return word.literal is not None and not set(word.literal) & set("$`;&|()<>")

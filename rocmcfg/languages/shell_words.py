@@ -18,6 +18,8 @@ _HARMLESS_TARGET = regex(r"/dev/null|[0-9]|-")
 _PLAIN = regex(r"[^ \t\n'\"\\$`;&|<>()#]+")
 _BETWEEN_DOUBLE = regex(r"[^\"\\$`]+")
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*"
+_BEGIN = regex(_NAME)
+_OF_LIST = regex(rf"\$\{{[#!]?{_NAME}\[(?:[@*]|\d+)\]\}}")
 _VARIABLE = regex(rf"\$(?:({_NAME})|\{{({_NAME})(?:(:?[-+])([\w./:,+@%= -]*))?\}})", re.ASCII)
 _SPECIAL = regex(r"\$(?:[0-9@*#?!$-]|\{[0-9@*#?!$-]\})")
 _BRACES = regex(
@@ -65,6 +67,16 @@ class Word(NamedTuple):
         """Return the word; None where something in it is expanded."""
         plain = all(not part.name and not part.unknown for part in self.parts)
         return "".join(part.text for part in self.parts) if plain else None
+
+    @property
+    def name(self) -> str:
+        """Return the name with which it begins; empty if it does not begin with one."""
+        match = _BEGIN.match(self.raw)
+        return match.group() if match else ""
+
+    @property
+    def is_plain(self) -> bool:
+        return self.literal is not None and not set(self.literal) & set("$`;&|()<>")
 
 
 class Token(NamedTuple):
@@ -244,6 +256,8 @@ class Lexer:
                 assigns += re.findall(rf"{_NAME}(?=\s*[-+*&|^<>]*=[^=]|\s*\+\+|\s*--)", command)
                 assigns += re.findall(rf"(?:\+\+|--)\s*({_NAME})", command)
             self.at = end
+        elif self.lists and (element := _OF_LIST.match(text, at)):
+            self.at = element.end()
         elif special := _SPECIAL.match(text, at):
             self.at = special.end()
         elif braces := _BRACES.match(text, at):

@@ -50,17 +50,9 @@ class Directive(NamedTuple):
         here, there = self.places[bisect_right(self.places, (offset, _NO_END)) - 1]
         return there + offset - here
 
-    @property
-    def words(self) -> list[Word]:
-        """The words up to the first unclosed quote; systemd ignores the text after it."""
-        return self._split()[0]
-
-    @property
-    def open_quote(self) -> int:
-        """The offset in the text of the word whose quote is not closed; -1 if there is none."""
-        return self._split()[1]
-
-    def _split(self) -> tuple[list[Word], int]:
+    def split(self) -> tuple[list[Word], int]:
+        """Return the words up to the first unclosed quote, after which systemd ignores the text, and the
+        offset in the text of the word with that quote; -1 if there is none."""
         at, text, words = 0, self.value, list[Word]()
         while at < len(text):
             if text[at] in _BLANKS:
@@ -160,7 +152,7 @@ def _statements(text: str) -> Iterator[Statement]:
             continue
         if not directive.value:
             yield Statement("", "", directive.line, 0, 0, Effect.FORGETS)
-        for word in directive.words:
+        for word in directive.split()[0]:
             name, equals, value = word.value.partition("=")
             if equals and _NAME.fullmatch(name):
                 yield Statement(name, without_specifiers(value), directive.line, word.start, word.stop)

@@ -13,12 +13,28 @@ NAME = "HSA_OVERRIDE_GFX_VERSION"
     ("path", "text", "value"),
     [
         ("/etc/profile.d/a.sh", f"export {NAME}=11.0.0 # RX 7900\n", "11.0.0"),
-        ("/etc/profile.d/a.sh", f"A=11\nexport {NAME}=$A.0.0\n", None),  # no proposal could replace it
+        ("/etc/profile.d/a.sh", f"A=11\nexport {NAME}=$A.0.0\n", "11.0.0"),
+        ("a.sh", f"#!/bin/sh\n. venv/bin/activate\nA=11.0.0\nexport {NAME}=$A\n", "11.0.0"),
+        ("a.sh", f"#!/bin/bash\nset -euo pipefail\nA=11.0.0\nexport {NAME}=$A\n", "11.0.0"),
+        ("a.sh", f"A=11\n{NAME}=$A.0.0 python a.py\n", "11.0.0"),
+        ("a.sh", f'#!/bin/bash\nB=(-x)\nA=11\n{NAME}=$A.0.0 python "${{B[@]}}"\n', "11.0.0"),
+        ("a.sh", f"#!/bin/bash\nA=11\nA=(10 $A)\nexport {NAME}=$A.3.0\n", None),
+        ("a.sh", f"#!/bin/bash\nexport A=(11)\nexport {NAME}=${{A}}.0.0\n", None),
+        ("a.sh", f"B=(-x)\nA=11.0.0\nexport {NAME}=$A\n", None),  # dash would fail
+        ("a.sh", f"A=11\nA=10 {NAME}=$A.3.0 python a.py\n", None),
+        ("a.sh", f"A=11\nwhile x; do {NAME}=$A.0.0 python a.py; A=10; done\n", None),
+        ("a.sh", f"#!/bin/sh\nA=11.0.0\n. venv/bin/activate\nexport {NAME}=$A\n", None),
+        ("a.sh", f"cd x || exit\nA=11.0.0\nif x; then A=10.3.0; fi\nexport {NAME}=$A\n", None),
+        ("/home/u/.bashrc", f"case $- in *i*) ;; *) return ;; esac\nA=11\nexport {NAME}=$A.0.0\n", "11.0.0"),
+        ("/home/u/.bashrc", f"[ x ] || return\nA=11\nread A\nexport {NAME}=$A.0.0\n", None),
+        ("/home/u/.bashrc", f"[ x ] || return\nA=11\nx && A=10\nexport {NAME}=$A.0.0\n", None),
         ("/etc/profile.d/a.sh", f"if true; then\nexport {NAME}=11.0.0\nfi\n", "11.0.0"),
         ("/etc/profile.d/a.sh", f"export {NAME}=${{A:-11.0.0}}\n", None),
         ("/etc/environment.d/a.conf", f'{NAME}="11.0"  .0\n', "11.0.0"),
         ("/etc/environment.d/a.conf", f"{NAME}=11.0.0 # RX 7900\n", "11.0.0 # RX 7900"),
         ("/etc/environment.d/a.conf", f"{NAME}=$A\n", None),
+        ("/etc/environment.d/a.conf", f"A=11.0\n{NAME}=${{A}}.0\n", "11.0.0"),
+        ("/srv/app/.env", f"\ufeff{NAME}=11.0.0\n", None),  # releases of python-dotenv differ
         ("/etc/environment", f'export {NAME}="11.0.0"\n', "11.0.0"),
         ("/etc/environment", f"{NAME}=11.0.0 # RX 7900\n", None),  # with a blank, but for libeconf
         ("/srv/app/.env", f"{NAME}=11.0.0 # RX 7900\n", "11.0.0"),

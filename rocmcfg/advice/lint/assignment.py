@@ -67,6 +67,15 @@ class Where(NamedTuple):
         return self._replace(depth=self.depth + 1, **changes)
 
 
+class Unread(NamedTuple):
+    """Why a program does not read a setting where it stands: `because` of what is at the offset `at`, and the
+    rule."""
+
+    at: int
+    because: str
+    rule: str
+
+
 class Assignment(NamedTuple):
     """An assignment. `name` is `module.parameter` for a parameter. `value` is None for a bare name. `opaque`:
     only the name can be judged, because the value is only known at run time or is a placeholder (`$GFX`,
@@ -91,6 +100,7 @@ class Assignment(NamedTuple):
     statement: tuple[int, int] | None = None
     beside: str = ""
     dropped: int = -1
+    unread: Unread | None = None
 
 
 class Reading:
@@ -165,8 +175,8 @@ class Reading:
         is unknown."""
         if self.assignments:
             last = self.assignments[-1]
-            changed = last._replace(opaque=True) if value is None else last._replace(value=value)
-            self.assignments[-1] = changed
+            opaque = value is None or is_placeholder(value, last.where.trust)
+            self.assignments[-1] = last._replace(value=last.value if value is None else value, opaque=opaque)
 
     def written(self, value: str, value_at: tuple[int, int]) -> None:
         """Set what is written into the parameter's file that was added last."""

@@ -13,7 +13,7 @@ from rocmcfg.advice.lint.kinds import FileKind
 from rocmcfg.advice.lint.proposal import becoming, keep_together, proposed, write_once
 from rocmcfg.advice.lint.readers.anywhere import Mention
 from rocmcfg.advice.lint.remark import GRAVITY, Finding, Remark, Spelt
-from rocmcfg.advice.lint.source import Source, whole
+from rocmcfg.advice.lint.source import MARK, Source, whole
 from rocmcfg.advice.lint.wording import Knowledge, remarks
 from rocmcfg.judging import names
 from rocmcfg.judging.words import Advice
@@ -39,11 +39,12 @@ def check(
 ) -> Checked:
     """Check a text on its own. `file` is its path, which may show its kind. `judged` holds the remarks made
     so far with the same knowledge, so that an assignment in all boot entries is judged only once."""
+    marked, text = text.startswith(MARK), text.removeprefix(MARK)  # editors do not count it as a column
     reading = Reading()
     read_as = kind or kinds.of(file, text)
     unread: list[Mention] = []
     if len(text) < _LARGE or names.mentions_anything(text):
-        readers.read(read_as, whole(text), reading, file)
+        readers.read(read_as, whole(text), reading, file, marked=marked)
         unread = readers.mentions(read_as, whole(text), reading)
         reading.assignments = [each for each in reading.assignments if not _is_the_texts_own(each, text)]
     checked = Checked(file, read_as, Source(text), reading)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from rocmcfg.model.shape import NamedTuple
 
+MARK = "\ufeff"  # the byte order mark
 _NO_END = 1 << 62
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # the byte order marks with which such a text begins
 _LOOKED_AT = 4096  # bytes
@@ -134,12 +135,12 @@ def decode(content: bytes) -> str:
     """Decode a file in UTF-8, or in UTF-16 if it begins with that byte order mark; invalid bytes become
     U+FFFD.
 
-    A mark at the beginning is removed, because editors do not count it as a column. The NUL between the
-    variables of /proc/PID/environ becomes a line break.
+    The mark of UTF-8 stays, because some programs do not skip it. The NUL between the variables of
+    /proc/PID/environ becomes a line break.
     """
     if content.startswith(_UTF_16):
         return content.decode("utf-16", "replace").replace("\0", "\n")
-    return content.decode("utf-8", "replace").removeprefix("\ufeff").replace("\0", "\n")
+    return content.decode("utf-8", "replace").replace("\0", "\n")
 
 
 class Ranges:
@@ -153,6 +154,9 @@ class Ranges:
             else:
                 self._spans.append((start, stop))
         self._starts = [start for start, _ in self._spans]
+
+    def __iter__(self) -> Iterator[tuple[int, int]]:
+        return iter(self._spans)
 
     def overlap(self, start: int, stop: int) -> bool:
         number = bisect_left(self._starts, stop)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from rocmcfg.advice.lint.assignment import Assignment, What
+from rocmcfg.advice.lint.assignment import Assignment, Unread, What
 from rocmcfg.advice.lint.checked import Checked
 from rocmcfg.advice.lint.kinds import BOOT_ENTRIES, FileKind
 from rocmcfg.advice.lint.remark import Remark, Spelt, info, warning
@@ -41,8 +41,12 @@ def repeated(
                 overridden.add((each.start, each.stop))
                 yield each, _remark(each, winner, place(winner))
     for each in assignments:
-        if each.dropped >= 0 and (each.start, each.stop) not in overridden:
+        if (each.start, each.stop) in overridden:
+            continue
+        if each.dropped >= 0:
             yield each, _dropped(each, place(each._replace(start=each.dropped)))
+        elif each.unread is not None:
+            yield each, _unread(each, each.unread, place(each._replace(start=each.unread.at)))
 
 
 def in_turn(assignments: Sequence[Assignment]) -> Sequence[Assignment]:
@@ -99,6 +103,12 @@ def _dropped(loser: Assignment, where: str) -> Remark:
     summary = f"{setting} has no effect: it is dropped {where}"
     why = "The line there empties, unsets or replaces what holds it."
     return warning("RC7111", summary, why, advice=Advice.TAKE_OUT)
+
+
+def _unread(each: Assignment, unread: Unread, where: str) -> Remark:
+    setting = each.name if each.value is None else f"{each.name}={cut(each.value)}"
+    summary = f"{setting} has no effect: {unread.because}, {where}"
+    return warning("RC7111", summary, unread.rule, advice=Advice.TAKE_OUT)
 
 
 def compare_files(checked: Sequence[Checked], knowledge: Knowledge) -> None:

@@ -14,11 +14,11 @@ from rocmcfg.advice.lint.readers import (
     grub_defaults,
     kernel,
     lines,
+    mark,
     markdown,
     profile,
     python,
     refind,
-    shell,
     tuned,
     yaml,
 )
@@ -40,7 +40,7 @@ _READERS: dict[FileKind, Callable[[Span, Reading, Where], None]] = {
     FileKind.DOCKER_ENV: environment.read_env_file,
     FileKind.PROFILE: profile.read,
     FileKind.FISH: profile.read_fish,
-    FileKind.SHELL: shell.read,
+    FileKind.SHELL: profile.read_script,
     FileKind.UNIT: environment.read_unit,
     FileKind.TUNED: tuned.read,
     FileKind.DOCKERFILE: environment.read_dockerfile,
@@ -82,14 +82,18 @@ def builds(text: str) -> bool:
     return bool(_BUILDS.search(text))
 
 
-def read(kind: FileKind, piece: Span, out: Reading, file: str = "") -> None:
+def read(kind: FileKind, piece: Span, out: Reading, file: str = "", *, marked: bool = False) -> None:
+    """Read a file; `marked`: a byte order mark stands before its text."""
     where = Where(
         scope="" if kind in _SEVERAL else "file",
         builds=builds(piece.text) or _OF_BUILDS.search(file) is not None,
         prints=_PROLOG.search(file) is not None,
         for_entries=_FOR_ENTRIES.search(file) is not None,
     )
-    _READERS[kind](piece, out, where)
+    if marked and file != kinds.PASTED:
+        mark.read(kind, piece, out, file, lambda text, into: _READERS[kind](text, into, where))
+    else:
+        _READERS[kind](piece, out, where)
     if kind in _READ_ANYWHERE and kind is not FileKind.OTHER:
         anywhere.read_rest(piece, out, where, variables=kind is FileKind.YAML)
 

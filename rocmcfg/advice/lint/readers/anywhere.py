@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from rocmcfg.advice.lint.assignment import Reading, What, Where
 from rocmcfg.advice.lint.readers import kernel, lines, pairs, shell
 from rocmcfg.advice.lint.readers.inert import without_inert
+from rocmcfg.advice.lint.readers.written import read_sed
 from rocmcfg.advice.lint.source import Ranges, Span
 from rocmcfg.judging import names
 from rocmcfg.knowledge import catalogue
@@ -28,7 +29,11 @@ _TUNED = regex(r"(?<![\w-])(?P<module>[a-z][\w-]*)[ \t]*=[ \t]*\+r[ \t,]+(?=[a-z
 # A command that a shell is given: what it writes, looks for or takes away is known there.
 _COMMAND = regex(
     r"(?:^|(?<=[-:|&;>=({\"'`@$\s]))"
-    r"(?:sed|echo|printf|[ef]?grep|rg|grubby|kernelstub|rpm-ostree|awk|unset)[ \t]"
+    r"(?:sed|echo|printf|[ef]?grep|rg|grubby|kernelstub|rpm-ostree|awk|unset|modprobe|insmod)[ \t]"
+)
+# A substitution of sed, in a list of a command's words.
+_SUBSTITUTION = regex(
+    r"(?<=[\"'\s,])s([/|#@!:~])(?:\\.|(?!\1)[^\\\n])*\1(?:\\.|(?!\1)[^\\\n])*\1[gIiep\d]*(?=[\"'\],\s]|\Z)"
 )
 _DOTTED = regex(r"(?<![\w./-])([a-z]\w+)\.([a-z][\w-]+)(?![\w.(/-])")
 _CAPITALS = regex(r"(?<![\w$-])[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+(?![\w-])")
@@ -119,7 +124,16 @@ def _without_commands(line: Span, out: Reading, where: Where) -> Span:
         shell.read(line.cut(match.start(), at), out, where._replace(scope="", once=-1))
         blank = " " * (at - match.start())
         line = Span(line.text[: match.start()] + blank + line.text[at:], line.runs)
-    return line
+    return _without_substitutions(line, out, where) if "sed" in line.text else line
+
+
+def _without_substitutions(line: Span, out: Reading, where: Where) -> Span:
+    parts, at = [], 0
+    for match in _SUBSTITUTION.finditer(line.text):
+        read_sed(line.cut(*match.span()), out, where)
+        parts += [line.text[at : match.start()], " " * len(match[0])]
+        at = match.end()
+    return Span("".join([*parts, line.text[at:]]), line.runs)
 
 
 def _add_arguments(cut: Span, out: Reading, where: Where, taken: Ranges) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 from rocmcfg.advice.lint.assignment import Reading, Trust, What, Where
 from rocmcfg.advice.lint.kinds import FileKind
-from rocmcfg.advice.lint.readers import lines, pairs, shell
+from rocmcfg.advice.lint.readers import lines, pairs, shell, spaced
 from rocmcfg.advice.lint.readers.words import Word, add_word, list_words
 from rocmcfg.advice.lint.remark import warning
 from rocmcfg.advice.lint.source import Span
@@ -19,8 +19,11 @@ from rocmcfg.model.regex import regex
 KINDS = (FileKind.ENVIRONMENT, FileKind.ENVIRONMENT_D, FileKind.PAM_ENVIRONMENT, FileKind.DOCKER_ENV)
 _UNITS = ("systemd.exec(5)", "systemd.syntax(7)")
 _SYSTEMD = ("https://www.freedesktop.org/software/systemd/man/latest/environment.d.html",)
+_PAM = ("linux-pam modules/pam_env/pam_env.c (_parse_env_file)",)
+_KEYS = ("docker/cli pkg/kvfile/kvfile.go",)
+_PARSE_ENV = ("BuildKit frontend/dockerfile/parser/line_parsers.go (parseNameVal)",)
 _LINE = regex(r"[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)=")
-_RUNS = regex(r"[ \t]*(?:Exec\w+|PodmanArgs)[ \t]*=[ \t]*[-@:+!]*(?P<runs>)")
+_RUNS = regex(r"[ \t]*(?:Exec\w*|PodmanArgs)[ \t]*=[ \t]*[-@:+!]*(?P<runs>)")
 _OF_UNIT = regex(r"[ \t]*(?:Default|Manager|Unset)?Environment[ \t]*=")
 _ASSIGNED = regex(r"([A-Za-z_]\w*)=")
 # The sections in which a key sets variables (systemd.exec(5), systemd-system.conf(5), podman-systemd.unit(5))
@@ -36,6 +39,7 @@ _HERE_DOCUMENT = regex(
     r"(?P<body>(?:[^\n]*\n){0,500}?)[ \t]*(?P=end)[ \t\r]*$",
     re.MULTILINE | re.IGNORECASE,
 )
+_SPACED = regex(r"[A-Za-z_]\w*[ \t]+=")
 _SEPARATE = regex(r"([A-Za-z_]\w*)[ \t]+(?!=)(.*\S)")
 
 
@@ -49,11 +53,15 @@ def read_environment_d(piece: Span, out: Reading, where: Where) -> None:
 
 def read_pam(piece: Span, out: Reading, where: Where) -> None:
     _read(pam_env.read, piece, out, where)
+    if where.trust is Trust.FILE:
+        spaced.read_lines(piece, "pam_env ignores the line.", _PAM, out)
 
 
 def read_env_file(piece: Span, out: Reading, where: Where) -> None:
     """Read a file for `docker run --env-file`, such as /etc/rocmcfg/env."""
     _read(dotenv.read_env_file, piece, out, where, quotes="")
+    if where.trust is Trust.FILE:
+        spaced.read_lines(piece, "docker refuses the file.", _KEYS, out)
 
 
 def _read(
@@ -116,7 +124,7 @@ def _read_example(piece: Span, out: Reading, where: Where, quotes: str) -> None:
 
 def read_unit(piece: Span, out: Reading, where: Where) -> None:
     """Read a unit as systemd does. An example in a document may leave its section out."""
-    first = len(out.assignments)
+    first, unset = len(out.assignments), list[tuple[str, int]]()
     for directive in unit.directives(piece.text):
         here = where if where.scope else where._replace(once=piece.at(directive.start))
         line = piece.cut(directive.start, directive.stop)
@@ -127,15 +135,16 @@ def read_unit(piece: Span, out: Reading, where: Where) -> None:
             _read_directive(piece, directive, out, here) if known else _misplaced(directive, line, out)
         elif directive.key == "UnsetEnvironment":
             out.passed.append(line.place)
-            unset = [word.value for word in directive.words if "=" not in word.value]
-            if unset and where.trust is Trust.FILE:
-                out.drop_variables(line.place[0], *unset, since=first)
+            gone = [word.value for word in directive.split()[0] if "=" not in word.value]
+            unset = [*unset, *((name, line.place[0]) for name in gone)] if directive.value else []
+    for name, at in unset if where.trust is Trust.FILE else ():  # at the end, wherever it stands
+        out.drop_variables(at, name, since=first)
     others = (line for line in piece.logical_lines(("#", ";")) if not _OF_UNIT.match(line.text))
     _read_directives(_RUNS, others, out, where)
 
 
 def _read_directive(piece: Span, directive: unit.Directive, out: Reading, where: Where) -> None:
-    before, words = len(out.assignments), directive.words
+    before, (words, open_quote) = len(out.assignments), directive.split()
     line = piece.cut(directive.start, directive.stop)
     if any(each.text.lstrip().startswith(("#", ";")) for each in line.lines()):
         where = where._replace(removable=False)  # a comment stands between the continued lines
@@ -144,8 +153,10 @@ def _read_directive(piece: Span, directive: unit.Directive, out: Reading, where:
         if equals and names.concerns(name):
             add_word(piece, Word(word.start, word.stop, word.parts), out, where, line.place)
             out.told(unit.without_specifiers(value))
-    if directive.open_quote >= 0 and where.trust is Trust.FILE:
-        rest = piece.cut(directive.open_quote, directive.stop)
+    raw = [piece.cut(word.start, word.stop) for word in words]
+    spaced.read_words(raw, "systemd ignores these words.", _UNITS, out)
+    if open_quote >= 0 and where.trust is Trust.FILE:
+        rest = piece.cut(open_quote, directive.stop)
         if any(names.concerns(name) for name in _ASSIGNED.findall(rest.text)):
             summary = "a quote is not closed: systemd ignores the rest of this line"
             out.slip(rest, warning("RC7118", summary, sources=_UNITS))
@@ -154,7 +165,7 @@ def _read_directive(piece: Span, directive: unit.Directive, out: Reading, where:
 
 def _misplaced(directive: unit.Directive, line: Span, out: Reading) -> None:
     """Report variables in a section in which systemd does not read them."""
-    if any(names.concerns(word.value.partition("=")[0]) for word in directive.words):
+    if any(names.concerns(word.value.partition("=")[0]) for word in directive.split()[0]):
         section = f"in [{directive.section}]" if directive.section else "above the first section"
         summary = f"systemd ignores {directive.key}= {section}"
         why = f"It belongs to [{_SECTIONS[directive.key][0]}]."
@@ -204,6 +215,8 @@ def _read_directives(
             lines.read_line(rest, out, where)
         elif match["runs"] is not None:
             shell.read(rest, out, where._replace(scope="", once=-1))
+        elif _SPACED.match(rest.text) and where.trust is Trust.FILE:
+            spaced.read_lines(rest, "All that follows the first blank is the value.", _PARSE_ENV, out)
         elif separate and "=" not in separate[1]:  # `ENV NAME VALUE`
             _pair(rest, separate, out, here, line.place)
         else:

@@ -37,7 +37,7 @@ _STOPS = "grub-mkconfig reads the file with sh, which {} and stops there: the bo
 
 
 def read(piece: Span, out: Reading, where: Where) -> None:
-    shell.read(piece, out, where)
+    shell.read(piece, out, where, sourced=True)
     times = Counter(_NAME.findall(piece.text))
     for command in split_commands(piece) if where.trust is Trust.FILE else ():
         for word in command.words:

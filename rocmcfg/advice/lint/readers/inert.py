@@ -13,10 +13,12 @@ from rocmcfg.model.regex import regex
 
 _QUOTED = r"\"(?:[^\"\\\n]|\\.)*\"|'[^'\n]*'"
 # Of a shell, YAML, Python, Nix, Puppet, HCL (#), C, JSON5, HCL (//), XML and cmd.exe; what stands in quotes
-# before it is no comment, but where the string itself is one, a line of a notebook.
-_COMMENT = rf"""\"[ \t]*\#[ \t](?:[^\"\\\n]|\\.)*\"|(?P<string>{_QUOTED})
+# before it is no comment.
+_COMMENT = rf"""(?P<string>{_QUOTED})
     |(?:(?:^|(?<=\s))\#|^[ \t]*//|(?<=\s)//(?!\S*[./]\S)|^[ \t]*@?(?i:rem[ \t]|::)MORE)[^\n]*
     |/\*.*?(?:\*/|\Z)|<!--.*?(?:-->|\Z)"""
+# A comment in a string that holds lines of a program: of a notebook, of a file that is written.
+_IN_STRING = regex(r"(?:\A\"|\\n)[ \t]*(?P<comment>#(?!!|SBATCH|PBS|BSUB|cloud-config)(?:[^\"\\]|\\[^n])*)")
 # Marks that are something else in most languages, where no line begins with one.
 _DASHES, _SEMICOLON = r"(?:^|(?<=\s))--(?=\s|\[\[)", r"(?:^|(?<=\s));+"
 _DASHED, _SEMICOLONED = regex(r"^[ \t]*--[ \t]", re.M), regex(r"^[ \t]*;", re.M)
@@ -81,8 +83,17 @@ def without_inert(piece: Span) -> Span:
 def without_comments(piece: Span) -> Span:
     text = piece.text
     pattern = _comments(bool(_DASHED.search(text)), bool(_SEMICOLONED.search(text)))
-    comments = (match.span() for match in pattern.finditer(text) if match["string"] is None)
+    comments = (span for match in pattern.finditer(text) for span in _comments_in(match))
     return Span(_blanked(text, comments), piece.runs)
+
+
+def _comments_in(match: re.Match[str]) -> Iterator[tuple[int, int]]:
+    string = match["string"]
+    if string is None:
+        yield match.span()
+    elif string[0] == '"' and "#" in string:
+        at = match.start()
+        yield from ((at + c.start("comment"), at + c.end("comment")) for c in _IN_STRING.finditer(string))
 
 
 @functools.cache

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from os.path import basename
 
-from rocmcfg.advice.lint.assignment import Reading, Trust, What, Where
+from rocmcfg.advice.lint.assignment import Reading, Trust, Unread, What, Where
 from rocmcfg.advice.lint.kinds import DIRECTIVES
 from rocmcfg.advice.lint.remark import warning
 from rocmcfg.advice.lint.source import Span, joined
@@ -27,12 +27,14 @@ _OPTIONS = regex(r"""[ \t]*options[ \t]+(?:"([^"\n]*)"[ \t]*$|'([^'\n]*)'[ \t]*$
 _OF_BLSCFG = regex(
     r"^[ \t]*grub_(?:users|class|arg|hotkey)[ \t]|^options[^\n]*\$(?:kernelopts|tuned_params)\b", re.M
 )
+_OF_LIMINES_ENTRY = regex(r"[ \t]*(?:kernel_)?cmdline[ \t]*:[ \t]*(.*)", re.IGNORECASE)  # limine.conf
+_FIRST_CMDLINE = "It reads the first `kernel_cmdline` of an entry, or without one the first `cmdline`."
 # Each line is an entry of its own, with its arguments in the group.
 _ENTRIES = (
     # GRUB; under Xen the kernel is its first module
     regex(r"[ \t]*(?:linux(?:16|efi)?|module2?)[ \t]+(?:\S*vmlinu\S*|\S*[kK]ernel\S*|/\S+)[ \t]*(.*)"),
     regex(r"[ \t]*set[ \t]+(?:default_)?kernelopts=[\"']?(.*?)[\"']?$"),
-    regex(r"[ \t]*(?:kernel_)?cmdline[ \t]*:[ \t]*(.*)", re.IGNORECASE),  # limine.conf
+    _OF_LIMINES_ENTRY,
 )
 _TITLED = regex(r'[ \t]*("[^"\n]*"|[^\s"#]+)[ \t]+"([^"\n]*)"')  # a title before them: refind_linux.conf
 # The title of the entry whose lines follow: of GRUB and rEFInd, of an entry in a file of its own.
@@ -194,6 +196,7 @@ def read_entries(piece: Span, out: Reading, where: Where, *, titled: bool = True
     by_blscfg = _OF_BLSCFG.search(piece.text) is not None
     entries = (*_ENTRIES, _TITLED) if titled else _ENTRIES
     levels: list[str] = []
+    limine = _Limine()
     # of all these files only GRUB's menus have continued lines
     continued = not titled or where.trust is not Trust.FILE
     for number, line in enumerate(piece.logical_lines() if continued else piece.lines()):
@@ -201,6 +204,7 @@ def read_entries(piece: Span, out: Reading, where: Where, *, titled: bool = True
             where = where._replace(title=match[match.lastindex or 0].strip())
         elif titled and (match := _OF_LIMINE.match(line.text)):
             levels[len(match[1]) - 1 :] = [match[2].strip()]
+            limine = _Limine()
             where = where._replace(title=" ".join(levels))
         elif match := _OPTIONS.match(line.text):
             options = line.cut(*match.span(match.lastindex or 0))
@@ -208,13 +212,36 @@ def read_entries(piece: Span, out: Reading, where: Where, *, titled: bool = True
             if match[3] and where.trust is Trust.FILE:
                 _ended_by_grub(options, out, "this entry", certain=by_blscfg)
         elif match := next(filter(None, (entry.match(line.text) for entry in entries)), None):
-            by_grub, own_title = _ENTRIES[0].match(line.text) is not None, match.re is _TITLED
+            by_grub, own_title = _ENTRIES[0].match(line.text) is not None, match.lastindex == 2
             entry = where._replace(
                 scope=where.scope and f"{where.scope} entry {number}",
                 title=match[1].strip('"') if own_title else where.title,
             )
             arguments = line.cut(*match.span(match.lastindex or 0))
+            before = len(out.assignments)
             read_arguments(arguments, out, entry, by_grub=by_grub, whole=True)
+            if titled and where.scope and _OF_LIMINES_ENTRY.match(line.text):
+                limine.take(line, range(before, len(out.assignments)), out)
+
+
+class _Limine:
+    """The command lines of an entry of Limine (common/menu.c, `boot`): it reads the first `kernel_cmdline`,
+    or without one the first `cmdline`."""
+
+    def __init__(self) -> None:
+        self.counts: tuple[str, Span, range] | None = None
+
+    def take(self, line: Span, numbers: range, out: Reading) -> None:
+        key = line.text.partition(":")[0].strip().lower()
+        before, loses = self.counts, numbers
+        if before is None or before[0] < key == "kernel_cmdline":
+            loses = before[2] if before is not None else range(0)
+            self.counts = key, line, numbers
+        winner = self.counts[1] if self.counts is not None else line
+        for number in loses:
+            unread = Unread(winner.at(0), "Limine reads another line of the entry", _FIRST_CMDLINE)
+            each = out.assignments[number]
+            out.assignments[number] = each._replace(unread=unread, where=each.where._replace(scope=""))
 
 
 def _ended_by_grub(options: Span, out: Reading, entry: str, *, certain: bool) -> None:

@@ -16,9 +16,9 @@ from rocmcfg.knowledge import catalogue
 from rocmcfg.model.kargs import canonical, tokens
 from rocmcfg.model.regex import regex
 
-# A comma ends a value where the next name begins: --export=ALL,A=1,B=2
+# A comma ends a value where the next name begins: --export=ALL,A=1,B=2. An escape may stand before a name.
 _ASSIGNED = regex(
-    r"""(?<![\w$./{:-])([A-Za-z][\w.-]*)="""
+    r"""(?:(?<![\w$./{:\\-])|(?<=\\[nrt]))([A-Za-z][\w.-]*)="""
     r"""("[^"\n]*"|'[^'\n]*'|(?:[\w.:;@%+/$*<>{}?…-]|,(?![A-Z][A-Z0-9_]+=))*)"""
 )
 _PATTERN = regex(r"(?<!\\)[\[(]|\\[^\n\w\s]|\.[*+]|\|")  # behind what stands for any value
@@ -38,7 +38,9 @@ LOG_LINE = regex(
 
 @functools.cache
 def _options() -> re.Pattern[str]:
-    return re.compile(rf"\boptions[ \t]+(?:{'|'.join(sorted(names.modules()))})[ \t]+(?=[\w-]+=)")
+    return re.compile(
+        rf"(?:\b|(?<=\\[nrt]))options[ \t]+(?:{'|'.join(sorted(names.modules()))})[ \t]+(?=[\w-]+=)"
+    )
 
 
 def read(piece: Span, out: Reading, where: Where) -> None:
@@ -50,9 +52,12 @@ def read_line(line: Span, out: Reading, where: Where) -> None:
     if LOG_LINE.match(line.text) and where.trust is not Trust.FILE:
         return
     read_paths(line, out, where)
-    if options := _options().search(line.text):
-        start = options.start()
-        kernel.read_options_line(line.cut(start, quote_end(line.text, start)), out, where)
+    if options := [match.start() for match in _options().finditer(line.text)]:
+        end = 0
+        for start in options:
+            if start >= end:
+                end = quote_end(line.text, start)
+                kernel.read_options_line(line.cut(start, end), out, where)
     elif where.trust is Trust.CODE and _is_command_line(line.text):
         kernel.read_arguments(line, out, where._replace(once=-1))
     else:

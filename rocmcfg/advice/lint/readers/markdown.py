@@ -15,13 +15,15 @@ from rocmcfg.advice.lint.source import Span, joined
 from rocmcfg.judging import names
 from rocmcfg.model.regex import regex
 
-# An example up to its closing fence; one that is never closed goes to the end.
-_FENCED = regex(
-    r"""^(?P<lead>[ \t>]*) (?P<mark>`{3,}|~{3,}) [ \t]* (?P<info>[^`\n]*) (?:\n|\Z)
+# An example up to its closing fence, or a comment; one that is never closed goes to the end.
+_BLOCK = regex(
+    r"""^[ ]{0,3}<!-- .*? (?:-->|\Z)
+    | ^(?P<lead>[ \t>]*) (?P<mark>`{3,}|~{3,}) [ \t]* (?P<info>[^`\n]*) (?:\n|\Z)
     (?P<body>.*?) (?:^[ \t>]*(?P=mark)[`~]*[ \t\r]*$|\Z)""",
     re.MULTILINE | re.DOTALL | re.VERBOSE,
 )
 _INLINE = regex(r"(?<!`)(`{1,2})(?!`)([^`\n]+)\1(?!`)")
+_STRUCK = regex(r"(?<!~)~~(?![~\s])[^~\n]+~~(?!~)")  # struck out
 # Languages that go by another name than the ending of their files.
 _LANGUAGES = {
     **{"shell": "sh", "shellsession": "console", "shell-session": "console", "terminal": "console"},
@@ -34,17 +36,20 @@ _CODE_OF_OTHERS = frozenset(["c", "cpp", "c++", "html", "css", "sql", "log", "dm
 def read(piece: Span, out: Reading, where: Where) -> None:
     doc = where._replace(scope="", removable=False, editable=False)  # a sentence needs its words
     judgement, at = Judgement(piece), 0
-    for fence in _FENCED.finditer(piece.text):
-        _prose(piece.cut(at, fence.start()), out, doc, judgement)
-        body = piece.cut(*fence.span("body")).lines(ends=True)
-        _block(joined(line.cut(_lead(line.text, fence["lead"])) for line in body), fence["info"], out, doc)
-        at = fence.end()
+    for block in _BLOCK.finditer(piece.text):
+        _prose(piece.cut(at, block.start()), out, doc, judgement)
+        at = block.end()
+        if block["mark"] is not None:
+            body = piece.cut(*block.span("body")).lines(ends=True)
+            code = joined(line.cut(_lead(line.text, block["lead"])) for line in body)
+            _block(code, block["info"], out, doc)
     _prose(piece.cut(at), out, doc, judgement)
 
 
 def examples(piece: Span) -> list[Span]:
     """Return the examples of a document, without what the document calls wrong."""
-    return [_advised(piece.cut(*fence.span("body"))) for fence in _FENCED.finditer(piece.text)]
+    blocks = (block for block in _BLOCK.finditer(piece.text) if block["mark"] is not None)
+    return [_advised(piece.cut(*block.span("body"))) for block in blocks]
 
 
 def _advised(block: Span) -> Span:
@@ -85,10 +90,12 @@ def _block(block: Span, info: str, out: Reading, where: Where) -> None:
 
 
 def _prose(piece: Span, out: Reading, where: Where, judgement: Judgement) -> None:
-    for line in piece.lines():
-        if lines.LOG_LINE.match(line.text) or ("=" not in line.text and "/parameters/" not in line.text):
+    for whole in piece.lines():
+        if lines.LOG_LINE.match(whole.text) or ("=" not in whole.text and "/parameters/" not in whole.text):
             continue
-        at = 0
+        at, line = 0, whole
+        if "~~" in whole.text:
+            line = whole.sub(_STRUCK, lambda match: " " * len(match[0]))
         for match in _INLINE.finditer(line.text):
             _sentence(line.cut(at, match.start()), out, where, judgement)
             if not judgement.against(*line.range(match.start(), match.end())):

@@ -38,11 +38,14 @@ _VARIABLES = (
     regex(rf"(?i:env\w*)(?:\(\))?[\[{{]\s*{_NAME}\s*[\]}}]\s*=(?![=~>])\s*{_VALUE}"),
     # setenv NAME value (environment modules, csh), setx NAME value (cmd.exe), (setenv "NAME" "value") (Lisp)
     regex(rf"\b(?i:setenv|pushenv|putenv|setx)[ \t]+{_NAME}[ \t]+{_VALUE}"),
+    # magic commands of a notebook; the form with `=` belongs to `lines`
+    regex(rf"%(?:set_)?env[ \t]+{_VARIABLE}[ \t]+{_VALUE}"),
     # with a comma between them: Hyprland
     regex(rf"\benv[ \t]*=[ \t]*{_VARIABLE},{_VALUE}"),
     # {"name": "NAME", "value": "value"} in either order, also on two lines: Kubernetes, HCL, task definitions
-    regex(rf"\b{_NAME_IS}{_NAME}[ \t]*,?\s*(?:-[ \t]+)?{_VALUE_IS}{_VALUE}"),
-    regex(rf"{_VALUE_IS}{_VALUE}[ \t]*,\s*[\"']?{_NAME_IS}{_NAME}"),
+    # a value behind a dash is of the same record only if the name is behind one, too: Salt
+    regex(rf"(?:(?P<dash>-)[ \t]+)?\b{_NAME_IS}{_NAME}[ \t]*,?\s*(?(dash)(?:-[ \t]+)?){_VALUE_IS}{_VALUE}"),
+    regex(rf"{_VALUE_IS}{_VALUE}[ \t]*(?:,\s*|\r?\n[ \t]*)[\"']?{_NAME_IS}{_NAME}"),
     # <env name="NAME" value="value"/>
     regex(rf"\bname={_NAME}\s+value={_VALUE}"),
 )

@@ -1,19 +1,23 @@
 """Read Python: find what a program writes into os.environ, by the forms in which people write that, whether
-or not the rest can be parsed. Only a line outside of any block is removable, because a block may not become
-empty."""
+or not the rest can be parsed. A string that is a statement and a block that is switched off set nothing. Only
+a line outside of any block is removable, because a block may not become empty."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from rocmcfg.advice.lint.assignment import Assignment, Reading, What, Where
 from rocmcfg.advice.lint.readers import lines
-from rocmcfg.advice.lint.source import Span
+from rocmcfg.advice.lint.source import Ranges, Span
 from rocmcfg.judging import names
 from rocmcfg.model.regex import regex
 
 _STRING = r"""(?:"(?:[^"\\\n]|\\.){0,999}"|'(?:[^'\\\n]|\\.){0,999}')"""
 _COMMENT = regex(rf"({_STRING})|#[^\n]*")
+_TRIPLE = r"""[rRbBuUfF]{0,2}(?P<marks>\"{3}|'{3})(?:[^\\]|\\.)*?(?:(?P=marks)|\Z)"""
+_TEXT = regex(rf"(?P<begin>(?m:^)[ \t]*)?{_TRIPLE}|{_STRING}|(?P<bracket>[()\[\]{{}}])", re.DOTALL)
+_OFF = regex(r"([ \t]*)(?:if|while)[ \t]+(?:False|0)[ \t]*:")
 _ENVIRON = r"\b(?:os\.)?(?:environb?|\w*env(?:ironment)?(?:_?vars?)?|ENV)\b"
 _KEY = r"""[rbuRBU]?(["'])(?P<name>[A-Z]\w*)\1\s*"""
 _SETS = regex(
@@ -32,9 +36,11 @@ _VALUE = regex(
 
 def read(piece: Span, out: Reading, where: Where) -> None:
     code = _COMMENT.sub(lambda match: match[1] or " " * len(match[0]), piece.text)
+    idle = Ranges((*_documentation(code), *_switched_off(code)))
+    out.passed += [piece.range(start, stop) for start, stop in idle]
     for begin, name, stop, closes in _settings(code):
         value = _VALUE.match(code, stop)
-        if value is None or not names.concerns(code[slice(*name)]):
+        if value is None or not names.concerns(code[slice(*name)]) or idle.overlap(*name):
             continue
         group = "text" if value["number"] is None else "number"
         text, end = value[group], len(code[: value.end()].rstrip()) if value[group] is None else value.end()
@@ -54,6 +60,31 @@ def read(piece: Span, out: Reading, where: Where) -> None:
         )
     for line in piece.lines():
         lines.read_paths(line, out, where)
+
+
+def _documentation(code: str) -> Iterator[tuple[int, int]]:
+    """Yield the strings that are statements: each begins its line, outside of brackets."""
+    depth = 0
+    for text in _TEXT.finditer(code):
+        if text["bracket"] is not None:
+            depth += 1 if text["bracket"] in "([{" else -1
+        elif text["begin"] is not None and depth == 0 and code[text.start() - 2 : text.start()] != "\\\n":
+            yield text.span()
+
+
+def _switched_off(code: str) -> Iterator[tuple[int, int]]:
+    """Yield the blocks of `if False` and `while False`."""
+    inside, begin, at = -1, 0, 0
+    for line in code.split("\n"):
+        indent = len(line) - len(line.lstrip(" \t"))
+        if inside >= 0 and line.strip() and indent <= inside:
+            yield begin, at
+            inside = -1
+        if inside < 0 and (head := _OFF.match(line)):
+            inside, begin = len(head[1]), at + head.end()
+        at += len(line) + 1
+    if inside >= 0:
+        yield begin, len(code)
 
 
 def _settings(code: str) -> Iterator[tuple[int, tuple[int, int], int, bool]]:

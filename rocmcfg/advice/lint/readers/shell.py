@@ -10,11 +10,12 @@ import re
 from collections.abc import Sequence
 from os.path import basename
 
-from rocmcfg.advice.lint.assignment import Reading, Trust, What, Where
-from rocmcfg.advice.lint.readers import kernel, lines
-from rocmcfg.advice.lint.readers.words import Command, add_word
+from rocmcfg.advice.lint.assignment import Reading, Trust, Unread, What, Where
+from rocmcfg.advice.lint.readers import kernel, lines, spaced
+from rocmcfg.advice.lint.readers.reach import Fate, Reach
+from rocmcfg.advice.lint.readers.words import Command, add_word, has_lines
 from rocmcfg.advice.lint.readers.words import commands as split_commands
-from rocmcfg.advice.lint.readers.written import printed_text, read_sed
+from rocmcfg.advice.lint.readers.written import printed_text, read_sed, write_parameters
 from rocmcfg.advice.lint.remark import warning
 from rocmcfg.advice.lint.source import Span, joined
 from rocmcfg.judging import names
@@ -36,7 +37,7 @@ _TOGETHER = ("GRUB_CMDLINE_LINUX", "GRUB_CMDLINE_LINUX_DEFAULT")
 _ON_ONE_LINE = regex(r"LINUX_(?:FALLBACK_)?OPTIONS$|KERNEL_CMDLINE\[")
 _SWALLOWED = regex(r"\n[ \t]*(?:export[ \t]+)?GRUB_\w+=")
 # These commands search for, show or unset their arguments, and set nothing.
-_SETS_NOTHING = regex(r"cat|[ef]?grep|rg|ag|test|\[\[?|awk|case|unset|modinfo|dmesg")
+_SETS_NOTHING = regex(r"cat|[ef]?grep|rg|ag|:|true|false|test|\[\[?|awk|case|unset|modinfo|dmesg")
 # Functions that take settings away, or show a message.
 _TAKES_AWAY = regex(r"(?:.*[_-])?(?:remove|delete|unset|drop|purge|del|rm)(?:[_-].*)?", re.IGNORECASE)
 _SHOWS = regex(
@@ -63,12 +64,13 @@ _OLD_VALUE = regex(r"[\w.-]+=([^=\s]+=)[^=\s]+")  # rpm-ostree kargs --replace=K
 _HANDS_ON = regex(
     r"-[eEx]|--(?:set)?env"
 )  # options of docker, systemd-run, mpirun: a variable is behind them
-_REST = regex(r"[ \t;]*(?:#[^\n]*)?\r?(?:\n|\Z)")  # of a line, which is no command
-_INDENT = 100  # characters; a long line is not searched for its beginning again and again
 _DEPTH = 4  # scripts in scripts
 
 
-def read(piece: Span, out: Reading, where: Where) -> None:
+def read(piece: Span, out: Reading, where: Where, *, sourced: bool = False) -> None:
+    """Read a script; `sourced`: another shell reads it, and it is not a program of its own."""
+    # in an example `exit` may leave a shell that a command above began
+    reach = Reach(piece.text, sourced=sourced, ends=where.trust is Trust.FILE)
     waiting: list[Span] = []  # the output of the command before, in a pipe
     filled: dict[str, list[int]] = {}
     groups: list[list[Span]] = []
@@ -76,12 +78,27 @@ def read(piece: Span, out: Reading, where: Where) -> None:
         if job := _JOB.match(line.text):
             lines.read_tokens(line.cut(job.end()), out, where)
     for command in split_commands(piece):
+        if (fate := reach.take(command)) is not Fate.MAY_RUN:
+            _read_unreached(piece, command, out, where, reach.end if fate is Fate.BEHIND else -1)
+            continue
         reader = _Reader(piece, out, where, command, waiting, filled, groups)
         printed = reader.run()
         waiting = printed if command.piped else []
         if where.once >= 0 and not reader.only_sets:  # a variable set after a command is too late for it
             where = where._replace(once=reader.mark + 1)
     out.passed += [text.place for group in groups for text in group]
+
+
+def _read_unreached(piece: Span, command: Command, out: Reading, where: Where, end: int) -> None:
+    """Read a command that never runs. What its author has switched off is no setting; what stands behind the
+    end of the script, at the offset `end`, is one without effect."""
+    if end >= 0:
+        apart = Reading()
+        _Reader(piece, apart, where._replace(scope=""), command, [], {}, []).run()
+        unread = Unread(piece.at(end), "the script ends before it", "No shell reads what follows.")
+        out.assignments += [each._replace(unread=unread) for each in apart.assignments]
+    parts = (*command.words, *command.targets, *command.documents)
+    out.passed += [piece.cut(part.start, part.stop).place for part in parts]
 
 
 class _Reader:
@@ -119,6 +136,9 @@ class _Reader:
             self.groups.append([])
         elif first == "}" and self.groups:
             return self._end_group(self.groups.pop())
+        raw = [self.piece.cut(word.start, word.stop) for word in self.command.words]
+        if first in _DECLARE or self.where.scope or self.piece.text.startswith("#!"):  # surely of a shell
+            spaced.read_command(raw, self.out, declares=first in _DECLARE)
         at = self._assignments()
         name = basename(self.words[at].text) if at < len(self.words) else ""
         # an example may have lines of modprobe.d and kernel arguments among its commands
@@ -149,7 +169,7 @@ class _Reader:
             for text in printed:
                 read(text, self.out, self.where.inside(scope="", once=text.at(0), prints=False))
         else:
-            self._pass_over(words)
+            self._pass_over([*words, *printed])
 
     def _end_group(self, printed: list[Span]) -> list[Span]:
         """Write what the commands in braces have printed, each on lines of its own."""
@@ -220,20 +240,12 @@ class _Reader:
         else:
             lasting = declared or len(self.words) == 1
             statement = self._range(0, len(self.words) - 1) if bare else None
-            lasts = lasting and not self.command.depth and (self.where.scope or self._has_a_line())
+            lasts = lasting and not self.command.depth and (self.where.scope or self._has_lines())
             where = self.where._replace(removable=alone.removable) if lasts else alone
             add_word(self.piece, self.command.words[at], self.out, where, statement)
 
-    def _has_a_line(self) -> bool:
-        """Return whether the command, in an example, has its lines for itself, with no comment above them
-        that may name another file."""
-        text, words = self.piece.text, self.command.words
-        start = words[0].start
-        begin = text.rfind("\n", max(0, start - _INDENT), start) + 1
-        if self.where.once < 0 or (begin == 0 and start > _INDENT) or text[begin:start].strip():
-            return False
-        above = text[text.rfind("\n", 0, max(0, begin - 1)) + 1 : begin]
-        return not above.lstrip().startswith("#") and _REST.match(text, words[-1].stop) is not None
+    def _has_lines(self) -> bool:
+        return self.where.once >= 0 and has_lines(self.piece.text, self.command)
 
     def _range(self, first: int, last: int) -> tuple[int, int]:
         """Return the range of some words, including the quote that closes the last one."""
@@ -341,13 +353,14 @@ class _Reader:
         """Read an unknown command: kernel arguments among its words, and variables that are passed to it."""
         words = self.words[first:]
         bare = [w for w in words if names.split_parameter(w.text.partition("=")[0]) and "=" in w.text]
+        of_shell = self.words[first].text in ("trap", "eval") if words else False
         for number, word in enumerate(words, first):
             inside = 6 if word.text.startswith("--env=") else 0
             name, equals, _ = word.text[inside:].partition("=")
             before = self.words[number - 1].text if number > first else ""
             handed = bool(inside) or _HANDS_ON.fullmatch(before) is not None
             # `bash -c "A=b command"`, `ssh host "A=b command"`
-            script = re.fullmatch(r"-\w{0,2}c", before) or (names.concerns(name) and not handed)
+            script = of_shell or re.fullmatch(r"-\w{0,2}c", before) or (names.concerns(name) and not handed)
             if script and " " in word.text and self.where.depth < _DEPTH:
                 read(word, self.out, self.where.inside(scope="", once=-1))
             elif word.text.startswith("--export="):  # of Slurm, with others behind commas
@@ -376,7 +389,7 @@ class _Reader:
         for text in printed:
             inner = self.where.inside(scope="", once=text.at(0))
             if written:
-                self._write_parameters(written, text)
+                write_parameters(written, text, self.out, self.where)
             elif target:
                 readers.read_as(target, text, self.out, inner)
             elif name in ("python", "python3", "sh", "bash", "ssh", "zsh"):
@@ -384,17 +397,3 @@ class _Reader:
             elif text in self.input and name != "tee" and not _SETS_NOTHING.fullmatch(name):
                 # it is fed to a program, which reads some format
                 readers.read_as("-", text, self.out, inner)
-
-    def _write_parameters(self, targets: list[Span], text: Span) -> None:
-        value = text.text.strip()
-        before = len(self.out.assignments)
-        for target in targets:
-            lines.read_paths(target, self.out, self.where)
-        if not value or " " in value:
-            return
-        begin = text.text.index(value)
-        value_at = text.range(begin, begin + len(value))
-        self.out.assignments[before:] = [
-            assignment._replace(value=value, value_at=value_at, opaque="$" in value)
-            for assignment in self.out.assignments[before:]
-        ]

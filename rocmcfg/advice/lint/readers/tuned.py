@@ -1,13 +1,14 @@
 """Read profiles of TuneD: kernel arguments in [bootloader], parameters of modules in [modules].
 
-Known from TuneD 2.20 to 2.27: profiles/loader.py reads the file with Python's configparser, plugins/
-plugin_bootloader.py joins all options that begin with `cmdline`, and plugins/plugin_modules.py writes each
-option of [modules] to modprobe.d.
+Known from TuneD 2.20 to 2.27: profiles/loader.py reads the file with Python's configparser, for which a
+repeated option has the last value at the place of the first, also in a repeated section; plugins/
+plugin_bootloader.py joins all options that begin with `cmdline`, and takes out what stands behind a minus;
+plugins/plugin_modules.py writes each option of [modules] to modprobe.d.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from rocmcfg.advice.lint.assignment import Reading, Where
 from rocmcfg.advice.lint.readers import kernel
@@ -25,31 +26,65 @@ _ESCAPED = regex(r"\\[\\+-]")
 
 
 class _Option(NamedTuple):
-    """A line of an option's value. `sign` is the plus or minus before the whole value."""
+    """A line of an option's value. `sign` is the plus or minus before the whole value. `key` is its section
+    and name; `begins`: it is the first line."""
 
     name: str
     value: Span
     line: Span
     sign: str
+    key: tuple[str, str]
+    begins: bool
 
 
 def read(piece: Span, out: Reading, where: Where) -> None:
+    held: dict[tuple[str, str], list[int]] = {}  # the assignments of each option, by their numbers
+    standing: dict[str, list[int]] = {}  # those of the command line, by their text
+    turns: dict[tuple[str, str], int] = {}
     for plugin, options in _sections(piece):
-        # the kernel command line wins over modprobe.d, wherever they stand in the file
-        here = where._replace(scope=where.scope and f"{where.scope} {plugin}")
         for option in options:
+            numbers, before = held.setdefault(option.key, []), len(out.assignments)
+            if option.begins:
+                _drop(numbers, option, out)
+                numbers.clear()
+            # the kernel command line wins over modprobe.d, wherever they stand in the file
+            here = where._replace(
+                scope=where.scope and f"{where.scope} {plugin}",
+                turn=(0, turns.setdefault(option.key, len(turns))),
+            )
             if plugin == "main":  # for people, and the names of other profiles
                 out.passed.append(option.line.place)
+            elif plugin == "bootloader" and option.name.startswith("cmdline") and option.sign == "-":
+                # it takes out what options above have added, and what other profiles add
+                out.passed.append(option.value.place)
+                for word, _ in tokens(option.value.text.removeprefix("-")):
+                    _drop(standing.pop(word, ()), option, out)
             elif plugin == "bootloader" and option.name.startswith("cmdline"):
                 _read_cmdline(option, out, here)
+                for number in range(before, len(out.assignments)):
+                    each = out.assignments[number]
+                    text = option.line.text[
+                        slice(*(at - option.line.at(0) for at in (each.start, each.stop)))
+                    ]
+                    standing.setdefault(text, []).append(number)
             elif plugin == "modules" and canonical(option.name) in names.modules():
                 _read_module(option, out, here)
+            numbers += range(before, len(out.assignments))
+
+
+def _drop(numbers: Iterable[int], option: _Option, out: Reading) -> None:
+    """Drop assignments of a file; in an example each line may be of another profile."""
+    for number in numbers:
+        each = out.assignments[number]
+        if each.dropped < 0 and each.where.scope:
+            out.drop([number], option.line.place[0])
+            out.assignments[number] = out.assignments[number]._replace(where=each.where._replace(scope=""))
 
 
 def _sections(piece: Span) -> Iterator[tuple[str, list[_Option]]]:
     """Yield the plugin of each section, and its options. An option `type` names the plugin; without it the
     section's own name does."""
-    plugin, options = "", list[_Option]()
+    plugin, options, title = "", list[_Option](), ""
     indent, name, sign = 0, "", ""
     for line in piece.lines():
         content = line.cut(0, len(_COMMENT.sub("", line.text).rstrip()))
@@ -58,25 +93,22 @@ def _sections(piece: Span) -> Iterator[tuple[str, list[_Option]]]:
         deeper = len(content.text) - len(content.text.lstrip()) > indent
         if name and deeper:  # it continues the value above
             begin = len(content.text) - len(content.text.lstrip())
-            options.append(_Option(name, content.cut(begin), line, sign))
+            options.append(_Option(name, content.cut(begin), line, sign, (title, name), begins=False))
         elif section := _SECTION.match(content.text):
             yield plugin, options
             plugin, options, indent, name = section[1], [], 0, ""
+            title = plugin
         elif option := _OPTION.match(content.text):
             indent, name = len(option[1]), option[2]
             value = content.cut(option.end())
             plugin = value.text if name == "type" else plugin
             sign = value.text[:1]
-            options.append(_Option(name, value, line, sign))
+            options.append(_Option(name, value, line, sign, (title, name), begins=True))
     yield plugin, options
 
 
 def _read_cmdline(option: _Option, out: Reading, where: Where) -> None:
-    """Read arguments. A minus before them takes out what other profiles add."""
     value = option.value
-    if option.sign == "-":
-        out.passed.append(value.place)
-        return
     if value.text.startswith("+") or _ESCAPED.match(value.text):
         value = value.cut(1)
     kernel.read_arguments(value, out, where, option.line.place, whole=True)

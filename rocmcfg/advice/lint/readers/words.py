@@ -25,6 +25,8 @@ _REDIRECT = regex(r"<<<|<<-?|&?>>?[|&]?|<")
 _DELIMITER = regex(r"""[^\S\n]*\\?(['"]?)([A-Za-z_][\w.-]*)\1""")
 _OPENING = {"if", "case", "for", "while", "until", "select", "{", "begin", "function", "switch"}
 _CLOSING = {"fi", "esac", "done", "}", "end"}
+_REST = regex(r"[ \t;]*(?:#[^\n]*)?\r?(?:\n|\Z)")  # of a line, which is no command
+_INDENT = 100  # characters; a long line is not searched for its beginning again and again
 # Here-documents without an end that are searched for: a file with more of them is not a script.
 _PATIENCE = 50
 
@@ -48,7 +50,8 @@ class Command:
     `piped`: its output goes to the next command. `depth` counts the compound commands around it. `awaited`
     are the delimiters of here-documents that begin after its line, and whether tabs may come before them.
     `unclosed`: a quote in it has no end. `follows`: the operator, or the end of the line, after the command
-    before it."""
+    before it. `stop` is its end. `nested` counts the parentheses and backticks around it. `guessed`: what the
+    lexer made of the text up to its end is a guess."""
 
     def __init__(self) -> None:
         self.words: list[Word] = []
@@ -56,6 +59,7 @@ class Command:
         self.documents: list[Word] = []
         self.awaited: list[tuple[str, bool]] = []
         self.piped, self.unclosed, self.depth, self.follows = False, False, 0, "\n"
+        self.stop, self.nested, self.guessed = 0, 0, False
 
 
 def commands(piece: Span) -> Iterator[Command]:
@@ -65,6 +69,17 @@ def commands(piece: Span) -> Iterator[Command]:
 def list_words(piece: Span) -> list[Word]:
     """Return the words of a list that is no command: a blank ends a word, and operators of a shell do not."""
     return [word for command in _Lexer(piece.text, operators="").run() for word in command.words]
+
+
+def has_lines(text: str, command: Command) -> bool:
+    """Return whether a command of an example has its lines for itself, with no comment above them that may
+    name another file."""
+    start = command.words[0].start
+    begin = text.rfind("\n", max(0, start - _INDENT), start) + 1
+    if (begin == 0 and start > _INDENT) or text[begin:start].strip():
+        return False
+    above = text[text.rfind("\n", 0, max(0, begin - 1)) + 1 : begin]
+    return not above.lstrip().startswith("#") and _REST.match(text, command.words[-1].stop) is not None
 
 
 def add_word(
@@ -96,6 +111,8 @@ class _Lexer:
         self.patience = _PATIENCE
         self.follows = "\n"
         self.resume = 0  # the end of the here-documents that were read
+        self.parentheses = 0
+        self.in_backticks = self.guessed = False
 
     def run(self) -> Iterator[Command]:
         text = self.text
@@ -131,6 +148,7 @@ class _Lexer:
                 self.command.piped = character == "|" and text[self.at : self.at + 2] != "||"
                 yield from self._end_command()
                 self.follows = character
+                self._nest(character)
                 self.at += 1
             else:
                 self._take(self.at, self.at + 1)
@@ -146,10 +164,17 @@ class _Lexer:
             self.parts.append((start, stop))
         self.at = stop
 
+    def _nest(self, operator: str) -> None:
+        if operator == "`":
+            self.in_backticks = not self.in_backticks
+        elif operator in "()":  # a parenthesis behind a pattern of `case` has no counterpart
+            self.parentheses = max(0, self.parentheses + (1 if operator == "(" else -1))
+
     def _quoted(self, quote: str) -> None:
         match = _QUOTED[quote].match(self.text, self.at) if quote in self.quotes else None
         if match is None:  # and no later one has an end either
             self.command.unclosed |= quote in self.quotes
+            self.guessed = True
             self.quotes -= {quote}
             self._take(self.at, self.at + 1)
             return
@@ -157,6 +182,8 @@ class _Lexer:
             self.word_start = self.at
         self.quoted = True
         begin, self.at = self.at + 1, match.end()
+        # in $'…' an escaped quote is no end
+        self.guessed |= quote == "'" and self.text[begin - 2 : begin - 1] == "$" and "\\" in match.group()
         if quote == '"':  # without the backslash before what it escapes, continued lines joined
             for escape in _ESCAPED.finditer(self.text, begin, self.at - 1):
                 self.parts.append((begin, escape.start()))
@@ -173,6 +200,8 @@ class _Lexer:
             if delimiter:
                 self.at = delimiter.end()
                 self.command.awaited.append((delimiter.group(2), operator == "<<-"))
+            else:
+                self.guessed = True
         else:
             self.redirect = operator
 
@@ -194,12 +223,15 @@ class _Lexer:
         done, self.command, self.redirect = self.command, Command(), ""
         first = self.text[done.words[0].start : done.words[0].stop] if done.words else ""
         self.depth += first in _OPENING
-        done.depth, done.follows = self.depth, self.follows
+        done.depth, done.follows, done.stop = self.depth, self.follows, self.at
+        done.nested = self.parentheses + self.in_backticks
+        self.guessed |= first == "case" and done.nested > 0
         if first in _CLOSING:
             self.depth = max(0, self.depth - 1)
         if done.words or done.targets or done.documents:
             self.follows = "\n"
             self._read_documents_of(done)
+            done.guessed = self.guessed
             yield done
 
     def _read_documents_of(self, owner: Command) -> None:
@@ -214,6 +246,7 @@ class _Lexer:
             end = line.search(self.text, begin) if self.patience > 0 else None
             if end is None:
                 self.patience -= 1
+                self.guessed = True
                 continue
             owner.documents.append(Word(begin, end.start(), None))
             begin = end.end()

@@ -39,3 +39,19 @@ def read_sed(word: Span, out: Reading, where: Where) -> None:
             kernel.read_arguments(line, out, scoped)
         else:
             lines.read(line, out, scoped)
+
+
+def write_parameters(targets: list[Span], text: Span, out: Reading, where: Where) -> None:
+    """Read a text that is written into the files of parameters in sysfs."""
+    value = text.text.strip()
+    before = len(out.assignments)
+    for target in targets:
+        lines.read_paths(target, out, where)
+    if not value or " " in value:
+        return
+    begin = text.text.index(value)
+    value_at = text.range(begin, begin + len(value))
+    out.assignments[before:] = [
+        assignment._replace(value=value, value_at=value_at, opaque="$" in value)
+        for assignment in out.assignments[before:]
+    ]

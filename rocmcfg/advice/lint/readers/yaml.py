@@ -12,11 +12,12 @@ from rocmcfg.judging import names
 from rocmcfg.model.regex import regex
 
 _NAME = r"[\"']?([A-Z][A-Z0-9_]{3,})[\"']?[ \t]*"
-_QUOTED = r":[ \t]+(?:\"([^\"\n]*)\"|'([^'\n]*)'|"
+_QUOTED = r":[ \t]+(?:[!&][^\s,\"']*[ \t]+){0,2}(?:\"([^\"\n]*)\"|'([^'\n]*)'|"
 _PLAIN = r"([^\"'#\s](?:[^#\n]*[^#\s])?))"
 _PLAIN_IN_BRACES = r"([^\"'#\s,{}](?:[^,{}\n]*[^\s,{}])?))(?=[ \t]*[,}])"
 _MAP = regex(rf"[ \t]*(?:-[ \t]+)?{_NAME}{_QUOTED}{_PLAIN}")
 _BRACES = regex(rf"[{{,][ \t]*{_NAME}{_QUOTED}{_PLAIN_IN_BRACES}")
+_ELSEWHERE = regex(r"\*\S+|[|>][-+\d]*")
 _ARGS = regex(r"([ \t]*)(?:build[-_])?args:")  # of a build
 # Kubernetes: a name, and below it its value.
 _NAMED = regex(rf"^[ \t]*(?:-[ \t]+)?name:[ \t]+{_NAME}\r?\n[ \t]*value{_QUOTED}{_PLAIN}", re.MULTILINE)
@@ -50,5 +51,7 @@ def read(piece: Span, out: Reading, where: Where) -> None:
 
 
 def _pair(piece: Span, match: re.Match[str], out: Reading, where: Where) -> None:
-    """Add a name, and the last group as its value."""
-    pairs.add_variable(piece, match.span(1), match.span(match.lastindex or 0), out, where, piece.place)
+    """Add a name, and the last group as its value; for an alias and a block it stands elsewhere."""
+    value = match.span(match.lastindex or 0)
+    opaque = _ELSEWHERE.fullmatch(match[match.lastindex or 0]) is not None
+    pairs.add_variable(piece, match.span(1), value, out, where, piece.place, opaque=opaque)
