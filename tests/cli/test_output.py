@@ -576,8 +576,8 @@ def test_a_long_command_is_continued_behind_a_backslash() -> None:
         "sudo journalctl -k -b | grep -A 12 'a page fault' > fault.txt",
         'cat /sys/class/drm/card*/device/pp_dpm_sclk "/a folder/of two"',
     )
-    texts = (f"see `{commands[0]}` there", f"4 open: {commands[1]}", "4 open: rocmcfg issues")
-    texts += tuple(f"see `{command}` there" for command in commands[2:])
+    texts = [f"see `{commands[0]}` there", f"4 open: {commands[1]}", "4 open: rocmcfg issues"]
+    texts += [f"see `{command}` there" for command in commands[2:]]
     starts = ("sudo rocmcfg apply", "rocmcfg issues", "rocmcfg issues", "sudo journalctl", "`cat")
     for text, start in zip(texts, starts, strict=True):
         for shift in range(60):
