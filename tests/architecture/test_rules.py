@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 import subprocess
 import sys
@@ -19,6 +20,27 @@ from tests.support.program import SOURCE, environment, rocmcfg
 PACKAGE = SOURCE / "rocmcfg"
 GROUPS = {"advice", "change"}  # rooms of rooms
 MODULES = sorted(PACKAGE.rglob("*.py"))
+TOP = {"rocmcfg", "profiles", "tests", "packaging", "docs", ".ci", ".github"} | {
+    *[
+        "pyproject.toml",
+        "requirements.lock",
+        "requirements-dev.lock",
+        "requirements-release.lock",
+        "Makefile",
+    ],
+    *["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "CODE_OF_CONDUCT.md", "SECURITY.md", "LICENSE"],
+    *[".gitignore", ".pre-commit-hooks.yaml"],
+}
+
+
+def test_no_file_was_left_in_the_checkout() -> None:
+    """A file that a test or a program left beside the project, and that was then committed."""
+    if not (SOURCE / ".git").exists():
+        pytest.skip("not a git checkout")
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=SOURCE, capture_output=True, check=True).stdout
+    names = [os.fsdecode(name) for name in listed.split(b"\0") if name]
+    assert {name.partition("/")[0] for name in names} == TOP
+    assert [name for name in names if not re.fullmatch(r"[A-Za-z0-9._/:+@-]+", name)] == []
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
