@@ -56,7 +56,7 @@ def read(
         out.slips.append((first.start, first.stop, info("RC7118", summary, _CURE, sources=_SOURCES[kind])))
     elif kind is FileKind.TUNED and line.text:
         out.slip(line, _warning(kind, f"TuneD cannot read the profile because of {_MARK}, and sets nothing"))
-    elif kind is FileKind.GRUB_DEFAULTS and line.text and "grub" in file and not apart.assignments:
+    elif kind is FileKind.GRUB_DEFAULTS and line.text and "default/grub" in file and not apart.assignments:
         summary = f"grub-mkconfig stops at {_MARK}: the boot menu stays unchanged"
         out.slip(line, _warning(kind, summary))
 
