@@ -81,6 +81,8 @@ def test_a_mark_that_a_program_does_not_skip_is_reported(name: str, public: Path
         ("/etc/default/grub", "# defaults\nGRUB_TIMEOUT=5\n", [(1, 1)]),  # sh -e stops there
         ("/etc/kernel/cmdline", "amdgpu.runpm=0 amdgpu.cwsr_enable=0\n", [(1, 1)]),
         ("/srv/app/.env", f"{FIRST}\n", [(1, 1)]),  # readers differ
+        ("/boot/loader/entries/a.conf", "options amdgpu.runpm=0\nlinux /vmlinuz\n", [(1, 9)]),
+        ("/boot/loader/entries/a.conf", "title a\noptions amdgpu.runpm=0\n", []),
         ("env.list", f"{FIRST}\n", []),
         ("Dockerfile", f"FROM x\nENV {FIRST}\n", []),
         ("a.py", "import os\n", []),

@@ -16,7 +16,6 @@ from rocmcfg.advice.lint.source import Span
 from rocmcfg.model.regex import regex
 
 _LINE = regex(r"(?:[^\\\n]|\\.)*", re.DOTALL)
-_WORD = regex(r"[ \t]*[^ \t\n]*")
 _SHELLS = {FileKind.SHELL, FileKind.PROFILE, FileKind.GRUB_DEFAULTS}
 # Who takes the first statement for another one.
 _READ_BY = {
@@ -24,13 +23,16 @@ _READ_BY = {
     FileKind.PAM_ENVIRONMENT: "pam_env",
     FileKind.MODPROBE: "kmod",
     FileKind.CMDLINE: "the kernel",
+    FileKind.BOOT_ENTRY: "the boot loader",
     **dict.fromkeys(_SHELLS, "a shell"),
 }
 _MARK = "the byte order mark at the beginning of the file"
+_BEGINS = {FileKind.CMDLINE: regex(r"[ \t]*[^ \t\n]*"), FileKind.BOOT_ENTRY: regex(r"[^\n]*")}
 _CURE = "Save the file as UTF-8 without a byte order mark."
 _SOURCES = {
     FileKind.ENVIRONMENT_D: ("systemd src/basic/env-util.c (env_name_is_valid)",),
     FileKind.ENVIRONMENT: ("compose-go dotenv/godotenv.go", "python-dotenv src/dotenv/parser.py"),
+    FileKind.BOOT_ENTRY: ("systemd src/boot/boot.c (line_get_key_value)", "Limine common/lib/config.c"),
     FileKind.TUNED: ("TuneD tuned/profiles/loader.py",),
     FileKind.GRUB_DEFAULTS: ("grub-mkconfig(8): it reads /etc/default/grub with sh",),
 }
@@ -72,5 +74,5 @@ def _first(kind: FileKind, piece: Span) -> int:
         return command.stop if command is not None else 0
     if kind not in _READ_BY:
         return 0
-    match = (_WORD if kind is FileKind.CMDLINE else _LINE).match(piece.text)
+    match = _BEGINS.get(kind, _LINE).match(piece.text)
     return match.end() if match else 0
