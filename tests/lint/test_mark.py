@@ -32,6 +32,8 @@ def _by(shell: str) -> Callable[[Path, str], dict[str, str] | None]:
 FILES: dict[str, tuple[str, str, bool, Callable[[Path, str], dict[str, str] | None]]] = {
     "dash": ("a.sh", f"export {FIRST}\nexport {SECOND}\n", False, _by("dash")),
     "bash": ("/home/u/.bashrc", f"export {FIRST}\nexport {SECOND}\n", False, _by("bash")),
+    "a comment above": ("a.sh", f"#!/bin/sh\nexport {FIRST}\nexport {SECOND}\n", True, _by("dash")),
+    "an empty line above": ("a.sh", f"\nexport {FIRST}\nexport {SECOND}\n", True, _by("bash")),
     "one line": ("a.sh", f"export {FIRST}; export {SECOND}\n", False, _by("dash")),
     "fish": (
         "/etc/fish/conf.d/a.fish",

@@ -1,6 +1,6 @@
 """A byte order mark at the beginning of a file, as editors of Windows write it. A program that does not skip
-it reads it as a part of the first line. docker, Python, fish, readers of YAML, rEFInd and the reader of
-systemd's units skip it."""
+it reads it as a part of the first line. Python, fish, `docker run --env-file`, readers of YAML and systemd's
+reader of units skip it."""
 
 from __future__ import annotations
 
@@ -70,8 +70,11 @@ def _warning(kind: FileKind, summary: str) -> Remark:
 def _first(kind: FileKind, piece: Span) -> int:
     """Return the end of the statement to which the mark belongs; 0 where the program skips the mark."""
     if kind in _SHELLS:
+        end = len(piece.text.partition("\n")[0])
         command = next(commands(piece), None)
-        return command.stop if command is not None else 0
+        first = min((word.start for word in command.words), default=end) if command is not None else end
+        # behind the mark `#` begins a word and no comment: the first line is a command in any case
+        return command.stop if command is not None and first < end else end
     if kind not in _READ_BY:
         return 0
     match = _BEGINS.get(kind, _LINE).match(piece.text)
