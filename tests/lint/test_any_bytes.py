@@ -70,7 +70,8 @@ HUGE = [
     'a', ' ', 'a ', '"', "'", '`', '\\', '$(', '#', '<!--', '[', '=', 'A=', 'A=" ', '<<A\n', '```\n', '\n',
     '| a |', 'u@h', 'x@x.x.', 'https://', 'export HSA_XNACK=0 ', 'amdgpu.gfxoff=0 ', '`HSA_XNACK=0` ',
     's/a/b/ ', "- A: '", "os.environ['A']=", '(', '{', 'A: #', '\t', 'pip ', 'https://a amdgpu.noretry=0 ',
-    "echo '\\n'",
+    "echo '\\n'", 'if false; then\n', "'''\n", 'cmdline=amdgpu.runpm=0\n', 'cmdline: amdgpu.runpm=0\n',
+    'export HSA_XNACK=$A; A=$A\n', '"#\\n', ' sed s/a', '<!--\n', 'exit 0; set -e\n', 'HSA_XNACK =',
 ]  # fmt: skip
 
 

@@ -32,6 +32,8 @@ def _by(shell: str) -> Callable[[Path, str], dict[str, str] | None]:
 FILES: dict[str, tuple[str, str, bool, Callable[[Path, str], dict[str, str] | None]]] = {
     "dash": ("a.sh", f"export {FIRST}\nexport {SECOND}\n", False, _by("dash")),
     "bash": ("/home/u/.bashrc", f"export {FIRST}\nexport {SECOND}\n", False, _by("bash")),
+    "a comment above": ("a.sh", f"#!/bin/sh\nexport {FIRST}\nexport {SECOND}\n", True, _by("dash")),
+    "an empty line above": ("a.sh", f"\nexport {FIRST}\nexport {SECOND}\n", True, _by("bash")),
     "one line": ("a.sh", f"export {FIRST}; export {SECOND}\n", False, _by("dash")),
     "fish": (
         "/etc/fish/conf.d/a.fish",
@@ -81,6 +83,8 @@ def test_a_mark_that_a_program_does_not_skip_is_reported(name: str, public: Path
         ("/etc/default/grub", "# defaults\nGRUB_TIMEOUT=5\n", [(1, 1)]),  # sh -e stops there
         ("/etc/kernel/cmdline", "amdgpu.runpm=0 amdgpu.cwsr_enable=0\n", [(1, 1)]),
         ("/srv/app/.env", f"{FIRST}\n", [(1, 1)]),  # readers differ
+        ("/boot/loader/entries/a.conf", "options amdgpu.runpm=0\nlinux /vmlinuz\n", [(1, 9)]),
+        ("/boot/loader/entries/a.conf", "title a\noptions amdgpu.runpm=0\n", []),
         ("env.list", f"{FIRST}\n", []),
         ("Dockerfile", f"FROM x\nENV {FIRST}\n", []),
         ("a.py", "import os\n", []),

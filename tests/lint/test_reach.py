@@ -65,6 +65,7 @@ def test_what_a_shell_never_runs_sets_nothing(name: str, tmp_path: Path) -> None
         ("/home/u/.bashrc", f"exec fish\n{SET}\n", ["unknown"]),  # an interactive shell goes on if it fails
         ("a.fish", f"exec fish\n{SET}\n", ["unknown"]),
         ("/etc/default/grub", "exit\nGRUB_CMDLINE_LINUX=amdgpu.gfxoff=0\n", ["unknown", "conflict"]),
+        ("/etc/default/grub", "if false; then\n  GRUB_CMDLINE_LINUX=quiet amdgpu.gfxoff=0\nfi\n", []),
         ("a.md", f"```sh\nsudo -s\nexit\n{SET}\n```\n", ["unknown"]),  # it leaves another shell
     ],
 )

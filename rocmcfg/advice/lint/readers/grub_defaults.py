@@ -6,6 +6,7 @@ from collections import Counter
 
 from rocmcfg.advice.lint.assignment import Reading, Trust, Where
 from rocmcfg.advice.lint.readers import shell
+from rocmcfg.advice.lint.readers.reach import Fate, Reach
 from rocmcfg.advice.lint.readers.words import Command
 from rocmcfg.advice.lint.readers.words import commands as split_commands
 from rocmcfg.advice.lint.remark import warning
@@ -38,8 +39,10 @@ _STOPS = "grub-mkconfig reads the file with sh, which {} and stops there: the bo
 
 def read(piece: Span, out: Reading, where: Where) -> None:
     shell.read(piece, out, where, sourced=True)
-    times = Counter(_NAME.findall(piece.text))
+    times, reach = Counter(_NAME.findall(piece.text)), Reach(piece.text, sourced=True, ends=True)
     for command in split_commands(piece) if where.trust is Trust.FILE else ():
+        if reach.take(command) is not Fate.MAY_RUN:
+            continue
         for word in command.words:
             raw = piece.text[word.start : word.stop]
             swallowed = _NEXT.search(raw)

@@ -40,7 +40,7 @@ def read_script(piece: Span, out: Reading, where: Where) -> None:
     """Read a script that is a program of its own, with the values that the language of shells tells."""
     before = len(out.assignments)
     scripts.read(piece, out, where)
-    if where.trust is Trust.FILE:
+    if where.trust is Trust.FILE and any(each.opaque for each in out.assignments[before:]):
         _tell_values(piece, out, where, before, exports=False)
 
 
