@@ -34,7 +34,7 @@ _BLOCK = 64 << 10
 _GRACE = 3.0  # seconds that a program has to end after SIGTERM
 _DEATH = 3.0  # and after SIGKILL
 # Seconds during which a process in the middle of execve(2) is looked at again, and that a slow disk may take
-_EXEC = 10.0
+_EXEC = 3.0
 _ENV_END = 48  # the place of env_end in proc_pid_stat(5), counted from the state
 # Marks every program that we start, so that a recovery finds one that outlived its rocmcfg.
 MARK = "ROCMCFG_STARTED"

@@ -147,6 +147,10 @@ def browser() -> Iterator[Browser]:
         ends = f"{to_browser[0]} {from_browser[1]}"
         process = subprocess.Popen(
             [sys.executable, "-c", _START, ends, program, *options, "--remote-debugging-pipe"],
+            env={
+                **os.environ,
+                **dict.fromkeys(("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME"), profile),
+            },
             pass_fds=(to_browser[0], from_browser[1]),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
