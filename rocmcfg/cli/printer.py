@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from rocmcfg.cli.terminal import LEAST, is_styled, linked, spelled, width, wrap, wrapped_at_end
 from rocmcfg.cli.unseen import NOT_ASCII_TEXT, OURS, clean, shown_in_json
+from rocmcfg.host.nowhere import open_nowhere
 from rocmcfg.host.view import HostView, Locked
 from rocmcfg.model.diagnostic import Diagnostic, ExitCode, RocmcfgError, Severity, cut, error, unexpected
 from rocmcfg.model.regex import regex
@@ -85,7 +86,7 @@ def lost(problem: OSError) -> None:
 
 def _to_nobody(stream: TextIO) -> None:
     # buffered text would fail again at exit, with a traceback
-    nobody = os.open(os.devnull, os.O_WRONLY)
+    nobody = open_nowhere()
     os.dup2(nobody, stream.fileno())
     os.close(nobody)
 

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 from typing import TextIO
 
+from rocmcfg.host.nowhere import open_nowhere
 from rocmcfg.model.diagnostic import cut
 from rocmcfg.model.regex import regex
 
@@ -47,7 +48,7 @@ def open_streams() -> None:
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         stream = getattr(sys, name)
         if stream is None:
-            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
+            setattr(sys, name, os.fdopen(open_nowhere(), mode))
         elif mode == "w" and isinstance(stream, io.TextIOWrapper):
             plain = stream.isatty() and locale in ("C", "POSIX")
             stream.reconfigure(encoding="ascii" if plain else None, errors="rocmcfg")

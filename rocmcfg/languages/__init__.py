@@ -12,6 +12,8 @@ from enum import Enum
 
 from rocmcfg.model.shape import NamedTuple
 
+BYTE_ORDER_MARK = "\ufeff"  # as editors of Windows write it at the beginning of a file
+
 
 class Effect(Enum):
     """The effect of an assignment. NOT_EXPORTED: the shell that reads it has the variable, but programs do

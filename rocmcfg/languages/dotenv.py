@@ -7,10 +7,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from rocmcfg.languages import Statement, is_damaged, lines_of, without_values
+from rocmcfg.languages import BYTE_ORDER_MARK, Statement, is_damaged, lines_of, without_values
 from rocmcfg.model.regex import regex
 
-_MARK = "\ufeff"
 _START = regex(r"[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)[ \t]*([=:])([ \t]*)", re.ASCII)
 _BARE_NAME = regex(r"[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)[ \t]*(?=[#\r\n]|\Z)", re.ASCII)
 _QUOTED = regex(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
@@ -20,7 +19,7 @@ _COMMENT = regex(r"[ \t]+#.*")
 
 
 def read(text: str) -> Iterator[Statement]:
-    unmarked = text.removeprefix(_MARK)
+    unmarked = text.removeprefix(BYTE_ORDER_MARK)
     statements = _statements(unmarked, len(text) - len(unmarked))
     return without_values(statements) if is_damaged(text) else statements
 
@@ -77,5 +76,5 @@ def read_env_file(text: str) -> Iterator[Statement]:
         name, equals, value = written.partition("=")
         if equals and name and not written.startswith("#") and not re.search(r"\s", name):
             at = start + len(kept) - len(written)
-            name = name.removeprefix("\ufeff")
+            name = name.removeprefix(BYTE_ORDER_MARK)
             yield Statement(name, None if damaged else value, number, at, start + len(kept))

@@ -32,7 +32,7 @@ class _Word(NamedTuple):
 
 
 class _Lost(ValueError):
-    pass
+    """The text does not follow the rules of fish, or its meaning cannot be told."""
 
 
 def read(text: str, exported: Iterable[str] = ()) -> Iterator[Statement]:

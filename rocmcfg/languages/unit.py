@@ -8,7 +8,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 
-from rocmcfg.languages import Effect, Statement, is_damaged, without_values
+from rocmcfg.languages import BYTE_ORDER_MARK, Effect, Statement, is_damaged, without_values
 from rocmcfg.model.regex import regex
 from rocmcfg.model.shape import NamedTuple
 
@@ -147,7 +147,7 @@ def read(text: str) -> Iterator[Statement]:
 
 
 def _statements(text: str) -> Iterator[Statement]:
-    for directive in directives(text.removeprefix("\ufeff")):
+    for directive in directives(text.removeprefix(BYTE_ORDER_MARK)):
         if _SECTIONS.get(directive.key) != directive.section:
             continue
         if not directive.value:

@@ -13,10 +13,11 @@ from rocmcfg.advice.lint.kinds import FileKind
 from rocmcfg.advice.lint.proposal import becoming, keep_together, proposed, write_once
 from rocmcfg.advice.lint.readers.anywhere import Mention
 from rocmcfg.advice.lint.remark import GRAVITY, Finding, Remark, Spelt
-from rocmcfg.advice.lint.source import MARK, Source, whole
+from rocmcfg.advice.lint.source import Source, whole
 from rocmcfg.advice.lint.wording import Knowledge, remarks
 from rocmcfg.judging import names
 from rocmcfg.judging.words import Advice
+from rocmcfg.languages import BYTE_ORDER_MARK
 from rocmcfg.model.diagnostic import Severity
 from rocmcfg.model.exhaustive import assert_never
 from rocmcfg.model.shape import NamedTuple, published
@@ -39,7 +40,8 @@ def check(
 ) -> Checked:
     """Check a text on its own. `file` is its path, which may show its kind. `judged` holds the remarks made
     so far with the same knowledge, so that an assignment in all boot entries is judged only once."""
-    marked, text = text.startswith(MARK), text.removeprefix(MARK)  # editors do not count it as a column
+    # editors do not count the mark as a column
+    marked, text = text.startswith(BYTE_ORDER_MARK), text.removeprefix(BYTE_ORDER_MARK)
     reading = Reading()
     read_as = kind or kinds.of(file, text)
     unread: list[Mention] = []

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator
 
 from rocmcfg.model.shape import NamedTuple
 
-MARK = "\ufeff"  # the byte order mark
 _NO_END = 1 << 62
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # the byte order marks with which such a text begins
 _LOOKED_AT = 4096  # bytes

@@ -46,7 +46,7 @@ class _Frame:
 
 
 class Reach:
-    """Takes the commands of a text in order. `end` is the offset of the command that ends the script, or -1.
+    """Follow the commands of a text in order. `end` is the offset of the command that ends the script, or -1.
     `sourced`: another shell reads the script, so that `return` ends it, too. Without `ends` nothing does."""
 
     def __init__(self, text: str, *, sourced: bool, ends: bool) -> None:
